@@ -1,0 +1,184 @@
+//! `digest.json`: a run's summary, the durable artefact. The comparison reads nothing else, so
+//! every fact that it needs is here too.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::load::{FailureSample, LoadRecord};
+use crate::meta::{Build, HostFacts, Outcome, ProcessIdentity};
+use crate::mock::MockRecord;
+use crate::plan::{Effective, LevelOf, RunKind};
+use crate::{Effect, Format, Scope, State, Validity};
+
+/// The digest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Digest {
+    /// `assay.digest`.
+    pub format: Format,
+    /// Label of the matrix.
+    pub label: String,
+    /// Name of the run directory.
+    pub run: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Position in the block, from 1.
+    pub order: u32,
+    /// Cell name.
+    pub cell: String,
+    /// The cell's levels.
+    pub levels: Vec<LevelOf>,
+    /// Measured or warm-up.
+    pub kind: RunKind,
+    /// 1, or more for a repetition.
+    pub attempt: u32,
+    /// True for `--quick`: this is no measurement.
+    pub quick: bool,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What may be believed.
+    pub validity: Validity,
+    /// Identity, for the comparison of arms.
+    pub identity: Identity,
+    /// The load record without histograms and series; absent when the generator left none.
+    #[serde(default)]
+    pub load: Option<LoadRecord>,
+    /// The mock record, when the target was a mock.
+    #[serde(default)]
+    pub mock: Option<MockRecord>,
+    /// Use of resources over the measured window by role.
+    #[serde(default)]
+    pub resources: BTreeMap<String, RoleResources>,
+    /// The host over the measured window.
+    #[serde(default)]
+    pub host: HostWindow,
+    /// Every check with value and bound, passed or not, in a fixed order.
+    pub checks: Vec<Check>,
+    /// Figures by name, for the comparison.
+    pub metrics: BTreeMap<String, Metric>,
+    /// Samples of what failed.
+    #[serde(default)]
+    pub failure_samples: Vec<FailureSample>,
+    /// Primary metric of the bench, when it names one.
+    #[serde(default)]
+    pub primary: Option<String>,
+    /// Gap since the previous run, ns.
+    #[serde(default)]
+    pub since_previous_run_ns: Option<u64>,
+    /// Instants on the monotonic clock, ns, as in `meta.json`.
+    #[serde(default)]
+    pub instants_ns: BTreeMap<String, u64>,
+    /// Start, UTC.
+    #[serde(default)]
+    pub started_utc: String,
+}
+
+/// What an arm is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    /// SHA-256 of the effective run.
+    pub effective_sha256: String,
+    /// SHA-256 of the scenario's closure.
+    pub scenario_sha256: String,
+    /// What was run.
+    pub effective: Effective,
+    /// The tool.
+    pub assay: Build,
+    /// Processes by role.
+    pub processes: BTreeMap<String, ProcessIdentity>,
+    /// The host.
+    pub host: HostFacts,
+    /// Hash of the bench file.
+    #[serde(default)]
+    pub bench_sha256: String,
+}
+
+/// Use of resources by one role over the measured window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RoleResources {
+    /// Samples inside the window, edges included.
+    pub samples: u64,
+    /// Window between the two edge samples, ns.
+    pub window_ns: u64,
+    /// User CPU, ns.
+    pub cpu_user_ns: Option<u64>,
+    /// System CPU, ns.
+    pub cpu_sys_ns: Option<u64>,
+    /// Total CPU, ns.
+    pub cpu_ns: Option<u64>,
+    /// Cores busy: total CPU over the window.
+    pub cores_busy: Option<f64>,
+    /// Largest resident set, bytes.
+    pub rss_peak_bytes: Option<u64>,
+    /// Largest proportional set, bytes.
+    pub pss_peak_bytes: Option<u64>,
+    /// Most threads.
+    pub threads_peak: Option<u64>,
+    /// Context switches, voluntary.
+    pub switches_voluntary: Option<u64>,
+    /// Context switches, involuntary.
+    pub switches_involuntary: Option<u64>,
+    /// Most open descriptors.
+    pub descriptors_peak: Option<u64>,
+}
+
+/// The host over the measured window; `None` is unknown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostWindow {
+    /// Samples inside the window.
+    pub samples: u64,
+    /// Share of all cores that was busy.
+    pub busy_share: Option<f64>,
+    /// Share of all cores that was stolen.
+    pub steal_share: Option<f64>,
+    /// Largest one-minute load average.
+    pub load_1m: Option<f64>,
+    /// Lowest mean frequency, Hz.
+    pub frequency_min_hz: Option<u64>,
+    /// Highest temperature.
+    pub temperature_max_millicelsius: Option<i64>,
+    /// The busiest process that took no part.
+    pub foreign_pid: Option<u32>,
+    /// Its largest share of one core.
+    pub foreign_share: Option<f64>,
+    /// Its name.
+    pub foreign_name: Option<String>,
+}
+
+/// One check of the table of gates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// The gate's name.
+    pub gate: String,
+    /// Value seen; `None` when not measured.
+    pub value: Option<f64>,
+    /// Bound.
+    pub bound: Option<f64>,
+    /// Unit of both.
+    pub unit: String,
+    /// What it does when it does not hold.
+    pub effect: Effect,
+    /// What it touches.
+    pub scope: Scope,
+    /// Whether it held; `None` when it does not apply here.
+    pub passed: Option<bool>,
+}
+
+/// A figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// The value; `None` when it could not be known.
+    pub value: Option<f64>,
+    /// Its unit.
+    pub unit: String,
+    /// True when more is better.
+    pub higher_is_better: bool,
+    /// What may be believed of it.
+    pub state: State,
+    /// Observations behind it.
+    #[serde(default)]
+    pub samples: Option<u64>,
+    /// `measured` or `derived`.
+    #[serde(default)]
+    pub kind: String,
+}

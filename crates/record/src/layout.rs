@@ -1,0 +1,102 @@
+//! File names inside a label and a run directory, and the atomic write and the read of JSON.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The expanded plan, in the label directory.
+pub const PLAN: &str = "plan.json";
+/// The matrix for programs, in the label directory.
+pub const MATRIX_JSON: &str = "matrix.json";
+/// The matrix for people, in the label directory.
+pub const MATRIX_MD: &str = "matrix.md";
+/// The folder of runs in the label directory.
+pub const RUNS: &str = "runs";
+/// Identity and environment of a run.
+pub const META: &str = "meta.json";
+/// The load record of a run.
+pub const LOAD: &str = "load.json";
+/// The mock record of a run, when its target is a mock.
+pub const MOCK: &str = "mock.json";
+/// Samples of the processes that took part.
+pub const RESOURCES: &str = "resources.csv";
+/// Samples of the host.
+pub const HOST: &str = "host.csv";
+/// The digest for programs; a run is complete only when it exists.
+pub const DIGEST_JSON: &str = "digest.json";
+/// The digest for people, written just before `digest.json`.
+pub const DIGEST_MD: &str = "digest.md";
+/// Standard output of the target.
+pub const STDOUT: &str = "stdout.log";
+/// Standard error of the target.
+pub const STDERR: &str = "stderr.log";
+/// Scratch space of a run; removed by the parent, also after a kill.
+pub const SCRATCH: &str = "scratch";
+/// Where quick runs live under the output directory; every table refuses it.
+pub const QUICK: &str = "quick";
+
+/// An artefact that could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be opened or read.
+    #[error("cannot read `{path}`: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is no such artefact.
+    #[error("`{path}` is not a readable artefact: {source}")]
+    Json {
+        /// The file.
+        path: String,
+        /// Where and why parsing stopped.
+        source: serde_json::Error,
+    },
+}
+
+/// Reads a JSON artefact.
+///
+/// # Errors
+/// [`ReadError`] when the file is missing, unreadable or of another shape.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
+    let bytes = fs::read(path)
+        .map_err(|source| ReadError::Io { path: path.display().to_string(), source })?;
+    serde_json::from_slice(&bytes)
+        .map_err(|source| ReadError::Json { path: path.display().to_string(), source })
+}
+
+/// Writes `value` as indented JSON, atomically: see [`write_atomic`].
+///
+/// # Errors
+/// What the file system reports; the destination is then unchanged.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
+    bytes.push(b'\n');
+    write_atomic(path, &bytes)
+}
+
+/// Writes a file so that a reader sees all of it or nothing: a sibling temporary file is
+/// written, synced and renamed over `path`.
+///
+/// # Errors
+/// What the file system reports; the destination is then unchanged and the temporary removed.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".partial");
+    let temporary = path.with_file_name(name);
+    let written = File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_data()
+    });
+    let renamed = written.and_then(|()| fs::rename(&temporary, path));
+    if renamed.is_err() {
+        // Best effort: the error that matters is the one being returned.
+        let _ = fs::remove_file(&temporary);
+    }
+    renamed
+}

@@ -1,0 +1,27 @@
+//! The seam of the house: names, shapes and units of everything in a run directory.
+//!
+//! Rooms left of the run directory fill these types in and write them; rooms right of it only
+//! read them. The crate holds serde types, the parsing and printing of units, and the atomic
+//! write; it starts nothing, measures nothing, judges nothing and prints nothing.
+//!
+//! Conventions: times are integers in nanoseconds (`_ns`), sizes in bytes (`_bytes`), CPU in
+//! nanoseconds. Every JSON artefact carries [`Format`]; unknown fields are ignored and new
+//! fields have defaults, so that old artefacts stay readable.
+
+pub mod compare;
+pub mod digest;
+pub mod format;
+pub mod job;
+pub mod layout;
+pub mod load;
+pub mod meta;
+pub mod mock;
+pub mod plan;
+pub mod resources;
+pub mod summary;
+pub mod units;
+pub mod validity;
+
+pub use format::Format;
+pub use summary::{LagSummary, Summary};
+pub use validity::{Effect, Reason, Scope, State, Validity};

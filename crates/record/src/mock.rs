@@ -1,0 +1,275 @@
+//! The mock: its configuration, by the flags of `assay mock` or the keys of a bench file's
+//! `mock` table, and the record it leaves. `mock.json`, `assay mock --json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{self, UnitError};
+use crate::{Format, Summary};
+
+/// How the mock answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MockConfig {
+    /// Address to listen on; loopback unless told otherwise.
+    pub listen: String,
+    /// Time each request sleeps, ns.
+    pub latency_ns: u64,
+    /// Bytes of an answer's body.
+    pub body_size_bytes: u64,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// `--stall 1s/5s`: in every period the last `length` answers nothing.
+    pub stall: Option<Stall>,
+    /// `--fail 1%:status=503`, may be given several times; shares add up to at most 1.
+    pub fail: Vec<Fail>,
+    /// `--cold 5s:10x`: slower by a factor for the first seconds.
+    pub cold: Option<Slowdown>,
+    /// `--drift +1%/min`: the latency grows by this share of itself each minute.
+    pub drift_per_min: f64,
+    /// `--slow-after 10s:1.3x`: slower by a factor from then on.
+    pub slow_after: Option<Slowdown>,
+    /// `--spike 3.5%:225ms`: a share of requests takes this much more.
+    pub spike: Option<Spike>,
+}
+
+/// A periodic stall.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stall {
+    /// How long nothing is answered, ns.
+    pub length_ns: u64,
+    /// How often, ns.
+    pub period_ns: u64,
+}
+
+/// A share of requests that fails.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fail {
+    /// Share of requests, 0 to 1.
+    pub share: f64,
+    /// How.
+    pub how: Failure,
+}
+
+/// How a request fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// Another status code, answered at once (no sleep).
+    Status(u16),
+    /// Status 200 with a wrong body of the right size.
+    Body,
+    /// The connection is reset.
+    Reset,
+    /// No answer at all.
+    Never,
+}
+
+/// A factor on the latency around an instant after start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slowdown {
+    /// The instant after start, ns.
+    pub at_ns: u64,
+    /// The factor on the latency.
+    pub factor: f64,
+}
+
+/// A share of requests that takes longer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spike {
+    /// Share of requests, 0 to 1.
+    pub share: f64,
+    /// Added to the latency, ns.
+    pub extra_ns: u64,
+}
+
+impl Default for MockConfig {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:0".to_owned(),
+            latency_ns: 0,
+            body_size_bytes: 128,
+            seed: 1,
+            stall: None,
+            fail: Vec::new(),
+            cold: None,
+            drift_per_min: 0.0,
+            slow_after: None,
+            spike: None,
+        }
+    }
+}
+
+/// Why a mock setting was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MockConfigError {
+    /// No such key.
+    #[error("unknown key `{0}` of the mock")]
+    Unknown(String),
+    /// The value's unit is wrong.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// The value has the wrong shape.
+    #[error("`{text}` is not a {what}; write `{example}`")]
+    Shape {
+        /// The value as given.
+        text: String,
+        /// What was expected.
+        what: &'static str,
+        /// A valid spelling.
+        example: &'static str,
+    },
+}
+
+impl MockConfig {
+    /// The keys, in the order of the documentation; flags are the same words with dashes.
+    pub const KEYS: [&'static str; 10] = [
+        "listen",
+        "latency",
+        "body_size",
+        "seed",
+        "stall",
+        "fail",
+        "cold",
+        "drift",
+        "slow_after",
+        "spike",
+    ];
+
+    /// Sets one key from its text, the same for a flag and for a bench file. `fail` adds.
+    ///
+    /// # Errors
+    /// Unknown key, wrong unit or wrong shape, each with a valid spelling.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), MockConfigError> {
+        match key {
+            "listen" => self.listen = text.to_owned(),
+            "latency" => self.latency_ns = units::duration_ns(text)?,
+            "body_size" => self.body_size_bytes = units::size_bytes(text)?,
+            "seed" => {
+                self.seed = text.parse().map_err(|_| shape(text, "whole number", "1"))?;
+            }
+            "stall" => {
+                let (length, period) =
+                    text.split_once('/').ok_or_else(|| shape(text, "stall", "1s/5s"))?;
+                let stall = Stall {
+                    length_ns: units::duration_ns(length)?,
+                    period_ns: units::duration_ns(period)?,
+                };
+                if stall.length_ns == 0 || stall.length_ns >= stall.period_ns {
+                    return Err(shape(text, "stall shorter than its period", "1s/5s"));
+                }
+                self.stall = Some(stall);
+            }
+            "fail" => self.fail.push(fail(text)?),
+            "cold" => self.cold = Some(slowdown(text)?),
+            "slow_after" => self.slow_after = Some(slowdown(text)?),
+            "drift" => {
+                let share =
+                    text.strip_suffix("/min").ok_or_else(|| shape(text, "drift", "+1%/min"))?;
+                self.drift_per_min = units::share(share)?;
+            }
+            "spike" => {
+                let (share, extra) =
+                    text.split_once(':').ok_or_else(|| shape(text, "spike", "3.5%:225ms"))?;
+                self.spike = Some(Spike {
+                    share: share_of_requests(share)?,
+                    extra_ns: units::duration_ns(extra)?,
+                });
+            }
+            _ => return Err(MockConfigError::Unknown(key.to_owned())),
+        }
+        let failing: f64 = self.fail.iter().map(|fail| fail.share).sum();
+        if failing > 1.0 + 1e-9 {
+            return Err(shape(text, "share that leaves the sum at or below 100 %", "1%:body"));
+        }
+        Ok(())
+    }
+}
+
+fn shape(text: &str, what: &'static str, example: &'static str) -> MockConfigError {
+    MockConfigError::Shape { text: text.to_owned(), what, example }
+}
+
+fn share_of_requests(text: &str) -> Result<f64, MockConfigError> {
+    let share = units::share(text)?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(shape(text, "share of requests", "1%"))
+    }
+}
+
+fn slowdown(text: &str) -> Result<Slowdown, MockConfigError> {
+    let error = || shape(text, "slowdown", "5s:10x");
+    let (at, factor) = text.split_once(':').ok_or_else(error)?;
+    let factor: f64 = factor.strip_suffix('x').and_then(|f| f.parse().ok()).ok_or_else(error)?;
+    if !(factor > 0.0 && factor.is_finite()) {
+        return Err(error());
+    }
+    Ok(Slowdown { at_ns: units::duration_ns(at)?, factor })
+}
+
+fn fail(text: &str) -> Result<Fail, MockConfigError> {
+    let error = || shape(text, "failure", "1%:status=503");
+    let (share, how) = text.split_once(':').ok_or_else(error)?;
+    let how = match how.split_once('=') {
+        None if how == "body" => Failure::Body,
+        None if how == "reset" => Failure::Reset,
+        None if how == "never" => Failure::Never,
+        Some(("status", code)) => {
+            let code: u16 = code.parse().map_err(|_| error())?;
+            if !(200..=599).contains(&code) {
+                return Err(error());
+            }
+            Failure::Status(code)
+        }
+        _ => return Err(error()),
+    };
+    Ok(Fail { share: share_of_requests(share)?, how })
+}
+
+/// The mock record: an independent witness of the load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MockRecord {
+    /// `assay.mock`.
+    pub format: Format,
+    /// Requests read in full and answered as configured.
+    pub served: u64,
+    /// Requests read in full and failed: planned failures, and answers nobody took.
+    pub failed: u64,
+    /// Failures by kind: `status`, `body`, `reset`, `never`, `abandoned` (the peer left before
+    /// its answer), `malformed` is not among them: such bytes are no request.
+    #[serde(default)]
+    pub failures: BTreeMap<String, u64>,
+    /// Bytes that were no HTTP request: connections closed for it.
+    #[serde(default)]
+    pub malformed: u64,
+    /// `served` over `window_ns`.
+    pub served_per_s: f64,
+    /// From the first request read to the last answer written, ns.
+    pub window_ns: u64,
+    /// Most requests in flight at one instant.
+    pub peak_in_flight: u64,
+    /// From request read to answer written, ns.
+    pub service_ns: Summary,
+    /// What was asked of the clock and what was slept.
+    pub sleep: Sleep,
+    /// Distinct peer ports seen.
+    pub distinct_peer_ports: u64,
+    /// The mock's own CPU, user and system, over its life, ns.
+    pub cpu_ns: u64,
+    /// The mock's own life, ns.
+    #[serde(default)]
+    pub life_ns: u64,
+    /// The configuration in effect.
+    pub config: MockConfig,
+}
+
+/// Sleep asked and slept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sleep {
+    /// Sum of the sleeps asked for, ns.
+    pub asked_ns: u64,
+    /// The sleeps as they were, ns.
+    pub slept_ns: Summary,
+}

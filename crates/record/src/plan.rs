@@ -1,0 +1,419 @@
+//! `plan.json`: a bench expanded to cells, orders, instances and effective values.
+//!
+//! The plan is the contract between the bench file and everything after it: the lab carries it
+//! out without looking at the bench again, and the read side finds in it what was meant to be
+//! run. Placeholders that are only known at run time stay in the text: `${target.port}`,
+//! `${run.dir}` and `${run.scratch}`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Format;
+use crate::meta::FileHash;
+use crate::mock::MockConfig;
+
+/// The expanded plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// `assay.plan`.
+    pub format: Format,
+    /// The bench's name: its file name without `.toml`.
+    pub bench: String,
+    /// Path of the bench file as given.
+    pub path: String,
+    /// The bench file and every file that it refers to.
+    pub files: Vec<FileHash>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// True for `--quick`.
+    pub quick: bool,
+    /// Varied factors, as written.
+    pub factors: Vec<Factor>,
+    /// Factors with one fixed level.
+    pub fixed: BTreeMap<String, String>,
+    /// The cells, in written order.
+    pub cells: Vec<Cell>,
+    /// Cells that `[[where]]` or `only` skipped.
+    pub skipped: Vec<Skipped>,
+    /// Varied factors, outermost first, as they took effect.
+    pub nest: Vec<String>,
+    /// Order policy in effect.
+    pub order: String,
+    /// Blocks.
+    pub blocks: u32,
+    /// Gap between runs, ns.
+    pub gap_ns: u64,
+    /// All runs in the order of execution, warm-up runs included.
+    pub runs: Vec<PlannedRun>,
+    /// Cores by role.
+    pub cpus: Cpus,
+    /// Bounds of the gates.
+    pub gates: Gates,
+    /// Sampling interval of the observers, ns.
+    pub observe_interval_ns: u64,
+    /// What is compared.
+    pub compare: Compare,
+    /// Time and disk.
+    pub estimate: Estimate,
+    /// Things a reader should know: no null, odd blocks, distance of pairs, ...
+    pub notes: Vec<String>,
+}
+
+/// A varied factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Name.
+    pub name: String,
+    /// Levels as written, baseline first.
+    pub levels: Vec<Level>,
+    /// Whether its levels are compared; `scenario` and `load` are rows.
+    pub contrasted: bool,
+}
+
+/// A level of a factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Name.
+    pub name: String,
+    /// For a control (`null`, `null-x`, or a level that repeats another): the level it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+}
+
+/// A level as a run carries it, with what the comparison needs when only the digest is left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelOf {
+    /// The factor.
+    pub factor: String,
+    /// The level.
+    pub level: String,
+    /// Its index among the factor's levels; 0 is the baseline.
+    pub index: u32,
+    /// The level it repeats, for a control.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// Whether the factor is compared.
+    pub contrasted: bool,
+}
+
+/// One full assignment of levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Varied levels joined by `+`; `only` without any.
+    pub name: String,
+    /// The levels in the order of the factors.
+    pub levels: Vec<LevelOf>,
+    /// What is run.
+    pub effective: Effective,
+    /// Where each effective value came from: dotted path to `default`, `bench.toml:12`,
+    /// `level target=nginx`, `--set`, ...
+    pub origins: BTreeMap<String, String>,
+    /// SHA-256 of the effective run (names of tables left out): equal runs are a null.
+    pub identity_sha256: String,
+    /// SHA-256 of the effective scenario and the files it refers to.
+    pub scenario_sha256: String,
+}
+
+/// A cell that is not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Cell name.
+    pub cell: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Everything one run needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effective {
+    /// The system under test.
+    pub target: Target,
+    /// Transport name; `p0` is plaintext.
+    pub transport: String,
+    /// Generator name; `assay` is built in.
+    pub generator: String,
+    /// The request.
+    pub scenario: Scenario,
+    /// How work arrives.
+    pub load: Load,
+    /// Variables in effect.
+    #[serde(default)]
+    pub vars: BTreeMap<String, serde_json::Value>,
+}
+
+/// The system under test and how it is brought up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// Name of its table.
+    pub name: String,
+    /// What it is.
+    pub kind: TargetKind,
+    /// `host:port`; port 0 is a free one, known as `${target.port}`. A mock reports its own.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// Environment added to the parent's.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Working directory, absolute.
+    #[serde(default)]
+    pub cwd: Option<String>,
+    /// How it is stopped.
+    pub stop: Stop,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// How long an instance lives.
+    pub fresh: Fresh,
+    /// Estimate of its bring-up, ns.
+    pub bring_up_ns: u64,
+    /// How its version is asked for, and the pin.
+    #[serde(default)]
+    pub version: Option<VersionPin>,
+}
+
+/// What a target is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A process: its arguments, program first.
+    Command(Vec<String>),
+    /// assay's own mock.
+    Mock(MockConfig),
+    /// Something that runs already; never started, never patched.
+    Url(String),
+}
+
+/// How a process is stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// Signal name without `SIG`.
+    pub signal: String,
+    /// Time before the whole tree is killed, ns.
+    pub grace_ns: u64,
+}
+
+/// When a target counts as ready. Without `get` and `line`, when its port accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// Port to connect to instead of the address's.
+    #[serde(default)]
+    pub port: Option<u16>,
+    /// Path that must answer 2xx or 3xx.
+    #[serde(default)]
+    pub get: Option<String>,
+    /// Text that a line of its output must contain.
+    #[serde(default)]
+    pub line: Option<String>,
+    /// Bound on the wait, ns.
+    pub within_ns: u64,
+}
+
+/// How long an instance of a target lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fresh {
+    /// One per run.
+    Run,
+    /// One per level of the innermost factor that changes the effective target.
+    Change,
+    /// All stay up for the whole matrix.
+    Matrix,
+}
+
+/// A version as the target's program reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionPin {
+    /// Command that prints the version.
+    pub command: Vec<String>,
+    /// Text that its output must contain; a run does not start otherwise.
+    #[serde(default)]
+    pub is: Option<String>,
+}
+
+/// One request and what counts as success.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Name of its table.
+    pub name: String,
+    /// Method, upper case.
+    pub method: String,
+    /// Path with query; starts with `/`.
+    pub path: String,
+    /// Extra headers, in order.
+    #[serde(default)]
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    #[serde(default)]
+    pub body: Option<String>,
+    /// What an answer must be.
+    pub expect: Expect,
+}
+
+/// What an answer must be to count as success.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expect {
+    /// Accepted status codes.
+    pub status: Vec<u16>,
+    /// Check of the body.
+    #[serde(default)]
+    pub body: Option<BodyCheck>,
+    /// Exact size of the body, bytes.
+    #[serde(default)]
+    pub size_bytes: Option<u64>,
+}
+
+/// A check of the whole body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyCheck {
+    /// Byte for byte.
+    Equals(String),
+    /// Contains this text; the first MiB is searched.
+    Contains(String),
+}
+
+/// How work arrives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Name of its table.
+    pub name: String,
+    /// Closed or open.
+    pub model: Model,
+    /// Discarded at the start.
+    pub warmup: Extent,
+    /// The measured window.
+    pub measure: Extent,
+    /// Bound on draining after the window; ends early when nothing is left, ns.
+    pub cooldown_ns: u64,
+    /// Connection mode; `per-user` is one for each user, reused.
+    pub connections: String,
+    /// Cap on connections of an open loop; a printed bound without it.
+    #[serde(default)]
+    pub max_connections: Option<u32>,
+    /// After this a request in flight is a failure of kind `timeout`, ns.
+    pub timeout_ns: u64,
+}
+
+/// Closed or open.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// A closed loop of this many users, each waiting for its answer.
+    Users(u32),
+    /// An open loop at this constant rate per second, in total.
+    Rate(f64),
+}
+
+/// A length in time or in requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// A duration, ns.
+    Ns(u64),
+    /// A count of requests.
+    Count(u64),
+}
+
+/// One planned run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedRun {
+    /// Name of its directory: `<block>-<order>-<cell>`, `w` after the order for a warm-up.
+    pub dir: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Position in the block, from 1; a warm-up has the order of the run it precedes.
+    pub order: u32,
+    /// Cell name.
+    pub cell: String,
+    /// Measured or warm-up.
+    pub kind: RunKind,
+    /// Number of the target instance that serves it, from 1. An instance is brought up before
+    /// its first run and stopped after its last.
+    pub instance: u32,
+}
+
+/// Measured or warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// Counts.
+    Measured,
+    /// Discarded by name.
+    WarmUp,
+}
+
+/// Cores by role; an empty list is no restriction.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpus {
+    /// Of targets that are processes.
+    #[serde(default)]
+    pub target: Vec<u32>,
+    /// Of the mock.
+    #[serde(default)]
+    pub mock: Vec<u32>,
+    /// Of the generator.
+    #[serde(default)]
+    pub generator: Vec<u32>,
+    /// Of the parent and its observer.
+    #[serde(default)]
+    pub parent: Vec<u32>,
+}
+
+/// Bounds of the gates; every threshold has a key in `[gates]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Gates {
+    /// `failures`: share of failed requests above which a run is void.
+    pub failures_share: f64,
+    /// `window`: shortest measured window, ns.
+    pub window_ns: u64,
+    /// `achieved`: smallest share of the planned rate.
+    pub achieved_share: f64,
+    /// `generator_cpu_flag`: share of the generator's cores above which it is flagged.
+    pub generator_cpu_flag_share: f64,
+    /// `generator_cpu`: share above which latency is void and throughput `at_least`.
+    pub generator_cpu_share: f64,
+    /// `samples`: fewest observer samples inside the window.
+    pub observer_samples: u64,
+    /// `requests`: fewest successes in the window.
+    pub requests: u64,
+    /// `truncated`: smallest share of the asked window.
+    pub window_share: f64,
+}
+
+impl Default for Gates {
+    fn default() -> Self {
+        Self {
+            failures_share: 0.001,
+            window_ns: 20_000_000_000,
+            achieved_share: 0.99,
+            generator_cpu_flag_share: 0.70,
+            generator_cpu_share: 0.80,
+            observer_samples: 2,
+            requests: 100,
+            window_share: 0.99,
+        }
+    }
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compare {
+    /// `throughput`, `p50` to `p999`, `failures`, `time`, `ROLE.cpu_per_request`; by the load's
+    /// model when absent.
+    #[serde(default)]
+    pub primary: Option<String>,
+}
+
+/// Estimated cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Whole matrix, ns; `None` when a window is a count.
+    pub time_ns: Option<u64>,
+    /// Of that, bring-ups, ns.
+    pub bring_up_ns: u64,
+    /// Bytes on disk.
+    pub disk_bytes: u64,
+    /// Bound on one run, ns.
+    pub run_timeout_ns: u64,
+}

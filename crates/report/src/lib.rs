@@ -1,0 +1,1 @@
+//! Placeholder contract; written by the commit that fills this room.
