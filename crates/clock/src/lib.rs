@@ -1,0 +1,79 @@
+//! Time as a value. Code that waits or stamps takes a [`Clock`], so that a test can replace it.
+//!
+//! Instants are nanoseconds of the kernel's monotonic clock, which all processes of one host
+//! share: the generator, the mock, the observer and the parent can compare theirs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A source of monotonic instants.
+pub trait Clock {
+    /// Now, ns.
+    fn now_ns(&self) -> u64;
+}
+
+/// The system-wide monotonic clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Monotonic;
+
+impl Clock for Monotonic {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        // Monotonic time starts near boot: both parts are non-negative and fit for 584 years.
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    }
+}
+
+/// A clock that only moves when told.
+#[derive(Debug, Default)]
+pub struct Fake(AtomicU64);
+
+impl Fake {
+    /// A clock that stands at `now_ns`.
+    #[must_use]
+    pub fn at(now_ns: u64) -> Self {
+        Self(AtomicU64::new(now_ns))
+    }
+
+    /// Moves it forward.
+    pub fn advance(&self, by_ns: u64) {
+        self.0.fetch_add(by_ns, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Fake {
+    fn now_ns(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// The wall clock, UTC, RFC 3339 to the second: `2026-11-30T11:46:14Z`.
+#[must_use]
+pub fn utc_now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The wall clock, UTC, for a file name: `20261130T114614Z`.
+#[must_use]
+pub fn utc_now_compact() -> String {
+    jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn monotonic_never_goes_back() {
+        let first = Monotonic.now_ns();
+        assert!(Monotonic.now_ns() >= first);
+    }
+
+    #[test]
+    fn fake_moves_only_when_told() {
+        let clock = Fake::at(5);
+        assert_eq!(clock.now_ns(), 5);
+        clock.advance(7);
+        assert_eq!(clock.now_ns(), 12);
+    }
+}
