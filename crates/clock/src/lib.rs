@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nix::sys::resource::{UsageWho, getrusage};
+
 /// A source of monotonic instants.
 pub trait Clock {
     /// Now, ns.
@@ -44,6 +46,32 @@ impl Fake {
 impl Clock for Fake {
     fn now_ns(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// CPU and memory of the calling process, all threads, by `getrusage`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OwnUsage {
+    /// User CPU since the process started, ns.
+    pub cpu_user_ns: u64,
+    /// System CPU since the process started, ns.
+    pub cpu_sys_ns: u64,
+    /// Largest resident set so far, bytes.
+    pub peak_rss_bytes: u64,
+}
+
+/// What the calling process has used so far; zeros if the kernel refuses, which it does not.
+#[must_use]
+pub fn own_usage() -> OwnUsage {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return OwnUsage::default() };
+    let ns = |time: nix::sys::time::TimeVal| {
+        time.tv_sec() as u64 * 1_000_000_000 + time.tv_usec() as u64 * 1_000
+    };
+    OwnUsage {
+        cpu_user_ns: ns(usage.user_time()),
+        cpu_sys_ns: ns(usage.system_time()),
+        // Linux counts the maximum resident set in KiB.
+        peak_rss_bytes: usage.max_rss() as u64 * 1024,
     }
 }
 
