@@ -1,5 +1,7 @@
-//! Latency histograms: HdrHistogram with 3 significant digits from 1 µs to 1 h, values in
-//! nanoseconds, kept losslessly as V2 (deflate) in base64.
+//! Latency histograms: HdrHistogram with 3 significant digits up to 1 h, values in
+//! nanoseconds, kept losslessly as V2 (deflate) in base64. The lowest value told apart is 1 ns:
+//! with 1 µs the buckets below 1 ms would be 512 ns wide, and an effect of 1 % on a 35 µs
+//! median could not be seen.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -8,7 +10,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use record::{LagSummary, Summary};
 
 /// Smallest value told apart, ns.
-pub const LOWEST_NS: u64 = 1_000;
+pub const LOWEST_NS: u64 = 1;
 /// Largest value; anything longer is clamped to it.
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// Significant decimal digits.
