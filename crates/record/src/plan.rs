@@ -113,6 +113,10 @@ pub struct Cell {
     pub identity_sha256: String,
     /// SHA-256 of the effective scenario and the files it refers to.
     pub scenario_sha256: String,
+    /// Bounds of the gates for this cell: `[[where]]` may set them; `Plan::gates` is the
+    /// bench's own.
+    #[serde(default)]
+    pub gates: Gates,
 }
 
 /// A cell that is not run.
@@ -140,6 +144,12 @@ pub struct Effective {
     /// Variables in effect.
     #[serde(default)]
     pub vars: BTreeMap<String, serde_json::Value>,
+    /// Cores by role for this cell: a level may patch them; `Plan::cpus` is the bench's own.
+    #[serde(default)]
+    pub cpus: Cpus,
+    /// Sampling interval of the observers for this cell, ns; a level may patch it.
+    #[serde(default)]
+    pub observe_interval_ns: u64,
 }
 
 /// The system under test and how it is brought up.
