@@ -67,6 +67,15 @@ pub struct Contrast {
     pub verdict: String,
     /// `uncontrolled`, `odd_pairs`, `undecidable`, ...
     pub flags: Vec<String>,
+    /// The null contrast that stands beside it: `null in *+1k`; `None` when uncontrolled.
+    #[serde(default)]
+    pub null_arm: Option<String>,
+    /// Margin of the verdict, percent.
+    #[serde(default)]
+    pub margin_percent: Option<f64>,
+    /// The smallest effect that these pairs would have shown with power 0.8, percent.
+    #[serde(default)]
+    pub minimum_detectable_percent: Option<f64>,
     /// Pairs that would resolve the margin with power 0.8.
     pub needed_pairs: Option<u32>,
     /// Log-ratio of each pair by block.

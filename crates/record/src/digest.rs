@@ -1,7 +1,7 @@
 //! `digest.json`: a run's summary, the durable artefact. The comparison reads nothing else, so
 //! every fact that it needs is here too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +91,9 @@ pub struct Identity {
     /// Hash of the bench file.
     #[serde(default)]
     pub bench_sha256: String,
+    /// Effective paths that each factor's level set: what its two arms may differ in.
+    #[serde(default)]
+    pub sets: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Use of resources by one role over the measured window.
