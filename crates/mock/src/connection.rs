@@ -1,0 +1,281 @@
+//! One connection: its socket, what it received and did not use yet, and its requests in
+//! flight in the order in which they must be answered.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::os::fd::OwnedFd;
+
+use record::mock::Failure;
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{self, SendAncillaryBuffer, SendFlags};
+
+use crate::answer::{AnswerId, Answers};
+use crate::ledger::{Ledger, Outcome};
+use crate::request::Reader;
+
+/// Answers that one system call sends.
+const ANSWERS_PER_SEND: usize = 16;
+
+/// What is to be done about one request, or about bytes that were none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// Answer a request.
+    Answer(Outcome),
+    /// Reset the connection.
+    Reset,
+    /// Nothing, ever. It is settled already.
+    Never,
+    /// Send `100 Continue`: no request of its own.
+    Interim,
+    /// Send a refusal: it was no request.
+    Refuse,
+}
+
+/// One duty, in the order of the connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pending {
+    pub(crate) duty: Duty,
+    pub(crate) read_ns: u64,
+    /// When it is to be done, at the earliest.
+    pub(crate) due_ns: u64,
+    pub(crate) answer: AnswerId,
+    pub(crate) head_only: bool,
+    /// The connection ends with it.
+    pub(crate) closes: bool,
+    /// Its sleep is in the ledger.
+    pub(crate) woken: bool,
+}
+
+impl Pending {
+    /// The duty to a request with this planned failure.
+    pub(crate) fn duty(failure: Option<Failure>) -> Duty {
+        match failure {
+            None => Duty::Answer(Outcome::Served),
+            Some(Failure::Status(_)) => Duty::Answer(Outcome::Status),
+            Some(Failure::Body) => Duty::Answer(Outcome::Body),
+            Some(Failure::Reset) => Duty::Reset,
+            Some(Failure::Never) => Duty::Never,
+        }
+    }
+
+    fn is_request(&self) -> bool {
+        !matches!(self.duty, Duty::Interim | Duty::Refuse)
+    }
+
+    fn sends(&self) -> bool {
+        !matches!(self.duty, Duty::Reset | Duty::Never)
+    }
+}
+
+/// What became of a connection by [`Connection::advance`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Nothing is due: the next duty is due at this instant, if at all.
+    Waiting(Option<u64>),
+    /// The peer takes no more bytes for now.
+    Blocked,
+    /// A duty that ends the connection is done.
+    Finished,
+    /// The connection is to be reset.
+    Reset,
+    /// The peer is gone.
+    Gone,
+}
+
+/// One open connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) socket: OwnedFd,
+    pub(crate) port: u16,
+    pub(crate) reader: Reader,
+    /// Received and not used: the beginning of a head, or what a full queue held back.
+    pub(crate) received: Vec<u8>,
+    pub(crate) queue: VecDeque<Pending>,
+    /// Bytes sent of the first answer in the queue.
+    sent_bytes: usize,
+    /// What the kernel watches for.
+    pub(crate) interest: EventFlags,
+    /// A deadline of this connection is among the timers.
+    pub(crate) armed: bool,
+    /// The peer has closed its side.
+    pub(crate) peer_closed: bool,
+    /// No more requests are read: the last one said so, or bytes were refused.
+    pub(crate) input_over: bool,
+    /// Bytes lie unread behind the last request: closing at once would reset the connection
+    /// and could cost the peer its last answer.
+    pub(crate) input_left: bool,
+    /// The kernel does not take more at the moment.
+    pub(crate) blocked: bool,
+    /// A full queue held back bytes in `received` that may hold requests.
+    pub(crate) held: bool,
+    /// All is sent and shut down; the peer's close is awaited until this instant.
+    pub(crate) linger_until_ns: Option<u64>,
+    /// When the request being read last made progress; `None` between requests.
+    pub(crate) progress_ns: Option<u64>,
+}
+
+impl Connection {
+    pub(crate) fn new(socket: OwnedFd, port: u16, interest: EventFlags) -> Self {
+        Self {
+            socket,
+            port,
+            reader: Reader::default(),
+            received: Vec::new(),
+            queue: VecDeque::new(),
+            sent_bytes: 0,
+            interest,
+            armed: false,
+            peer_closed: false,
+            input_over: false,
+            input_left: false,
+            blocked: false,
+            held: false,
+            linger_until_ns: None,
+            progress_ns: None,
+        }
+    }
+
+    /// What the kernel should watch for, given the state and the bound on the queue.
+    pub(crate) fn wanted(&self, pipelined: usize) -> EventFlags {
+        let mut wanted = EventFlags::empty();
+        if self.blocked {
+            wanted |= EventFlags::OUT;
+        }
+        if self.linger_until_ns.is_some() {
+            return EventFlags::IN;
+        }
+        // A closed side stays readable for ever: watching it further would spin.
+        if !self.peer_closed {
+            wanted |= EventFlags::RDHUP;
+            if !self.input_over && self.queue.len() < pipelined {
+                wanted |= EventFlags::IN;
+            }
+        }
+        wanted
+    }
+
+    /// Does what is due at `now_ns`, in order, and enters it in the ledger.
+    pub(crate) fn advance(
+        &mut self,
+        answers: &Answers,
+        ledger: &mut Ledger,
+        mut now_ns: u64,
+        clock: impl Fn() -> u64,
+    ) -> Progress {
+        self.blocked = false;
+        loop {
+            let mut due = 0;
+            for pending in self.queue.iter_mut().take(ANSWERS_PER_SEND) {
+                if pending.due_ns > now_ns || pending.duty == Duty::Never {
+                    break;
+                }
+                if !pending.woken {
+                    pending.woken = true;
+                    ledger.slept(pending.due_ns - pending.read_ns, now_ns - pending.read_ns);
+                }
+                if !pending.sends() {
+                    break;
+                }
+                due += 1;
+                if pending.closes {
+                    break;
+                }
+            }
+            if due == 0 {
+                let Some(first) = self.queue.front() else { return Progress::Waiting(None) };
+                return match first.duty {
+                    Duty::Never => Progress::Waiting(None),
+                    Duty::Reset if first.due_ns <= now_ns => {
+                        ledger.settled(Outcome::Reset);
+                        ledger.left_flight();
+                        self.queue.pop_front();
+                        Progress::Reset
+                    }
+                    _ => Progress::Waiting(Some(first.due_ns)),
+                };
+            }
+            let sent = match self.send(answers, due) {
+                Ok(sent) => sent,
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => {
+                    self.blocked = true;
+                    return Progress::Blocked;
+                }
+                // Reset, broken pipe, or whatever else: nobody will take this answer.
+                Err(_) => return Progress::Gone,
+            };
+            now_ns = clock();
+            if self.sent(answers, ledger, sent, now_ns) {
+                return Progress::Finished;
+            }
+        }
+    }
+
+    /// Gives up every request in the queue: nobody will take the answers.
+    pub(crate) fn abandon(&mut self, ledger: &mut Ledger) {
+        for pending in self.queue.drain(..) {
+            if pending.is_request() {
+                if pending.duty != Duty::Never {
+                    ledger.settled(Outcome::Abandoned);
+                }
+                ledger.left_flight();
+            }
+        }
+    }
+
+    /// Sends what is left of the first `count` answers, as far as the kernel takes it.
+    fn send(&self, answers: &Answers, count: usize) -> Result<usize, Errno> {
+        // A peer that is gone is an error to be counted, not a signal.
+        let flags = SendFlags::NOSIGNAL;
+        let mut parts = [IoSlice::new(&[]); 2 * ANSWERS_PER_SEND];
+        let mut used = 0;
+        for (index, pending) in self.queue.iter().take(count).enumerate() {
+            let sent_bytes = if index == 0 { self.sent_bytes } else { 0 };
+            for part in answers.unsent(pending.answer, pending.head_only, sent_bytes) {
+                if !part.is_empty() {
+                    parts[used] = IoSlice::new(part);
+                    used += 1;
+                }
+            }
+        }
+        if used == 1 {
+            return net::send(&self.socket, &parts[0], flags);
+        }
+        net::sendmsg(&self.socket, &parts[..used], &mut SendAncillaryBuffer::default(), flags)
+    }
+
+    /// Enters `bytes` sent; true when they complete an answer that ends the connection.
+    fn sent(
+        &mut self,
+        answers: &Answers,
+        ledger: &mut Ledger,
+        mut bytes: usize,
+        now_ns: u64,
+    ) -> bool {
+        while let Some(first) = self.queue.front() {
+            let unsent = answers.unsent(first.answer, first.head_only, self.sent_bytes);
+            let left_bytes = unsent[0].len() + unsent[1].len();
+            if bytes < left_bytes {
+                self.sent_bytes += bytes;
+                return false;
+            }
+            // Later entries may not be due, and an empty one completes only when its turn
+            // comes with the next send; no answer is empty.
+            debug_assert!(left_bytes > 0, "every answer has a head");
+            bytes -= left_bytes;
+            self.sent_bytes = 0;
+            if let Duty::Answer(outcome) = first.duty {
+                ledger.answered(outcome, first.read_ns, now_ns);
+                ledger.left_flight();
+            }
+            let closes = first.closes;
+            self.queue.pop_front();
+            if closes || bytes == 0 {
+                return closes;
+            }
+        }
+        debug_assert_eq!(bytes, 0, "no more is sent than was queued");
+        false
+    }
+}

@@ -1,0 +1,240 @@
+//! What the mock saw since the last flush: counts, histograms, windows; and the record made
+//! of it. No I/O but the reading of the process's CPU clock.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use record::Format;
+use record::mock::{MockConfig, MockRecord, Sleep};
+use rustix::time::{ClockId, clock_gettime};
+
+/// How a request that was read in full ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Answered as configured.
+    Served,
+    /// A planned status was answered.
+    Status,
+    /// A planned wrong body was answered.
+    Body,
+    /// Its connection was reset, as planned.
+    Reset,
+    /// It will not be answered, as planned.
+    Never,
+    /// The peer left before its answer was written.
+    Abandoned,
+}
+
+impl Outcome {
+    /// The kinds of failure, by their names in the record.
+    const FAILURES: [(Self, &'static str); 5] = [
+        (Self::Status, "status"),
+        (Self::Body, "body"),
+        (Self::Reset, "reset"),
+        (Self::Never, "never"),
+        (Self::Abandoned, "abandoned"),
+    ];
+}
+
+/// One stretch of the mock's life, from a start or flush to the next flush or stop.
+///
+/// The identity it keeps: requests carried in + requests read = served + failed + unsettled.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    opened_ns: u64,
+    cpu_at_open_ns: u64,
+    /// By [`Outcome`].
+    outcomes: [u64; 6],
+    malformed: u64,
+    carried_in: u64,
+    read: u64,
+    /// Read, and neither answered nor given up; requests that are never answered are in flight
+    /// until their connection ends.
+    in_flight: u64,
+    peak_in_flight: u64,
+    first_read_ns: Option<u64>,
+    last_written_ns: u64,
+    service_ns: Histogram<u64>,
+    asked_ns: u64,
+    slept_ns: Histogram<u64>,
+    /// One bit for each port.
+    ports: Box<[u64; 1024]>,
+    distinct_ports: u64,
+}
+
+impl Ledger {
+    /// A ledger opened at `now_ns`, while `in_flight` requests are in flight, of which
+    /// `carried_in` have no outcome yet.
+    pub(crate) fn open(now_ns: u64, in_flight: u64, carried_in: u64) -> Self {
+        Self {
+            opened_ns: now_ns,
+            cpu_at_open_ns: cpu_ns(),
+            outcomes: [0; 6],
+            malformed: 0,
+            carried_in,
+            read: 0,
+            in_flight,
+            peak_in_flight: in_flight,
+            // Requests carried over were read before: their window starts with the ledger.
+            first_read_ns: (carried_in > 0).then_some(now_ns),
+            last_written_ns: 0,
+            service_ns: stats::histogram::new(),
+            asked_ns: 0,
+            slept_ns: stats::histogram::new(),
+            ports: Box::new([0; 1024]),
+            distinct_ports: 0,
+        }
+    }
+
+    /// A peer was seen: it connected, or a request of it was read.
+    pub(crate) fn peer(&mut self, port: u16) {
+        let (word, bit) = (usize::from(port) / 64, 1 << (port % 64));
+        if self.ports[word] & bit == 0 {
+            self.ports[word] |= bit;
+            self.distinct_ports += 1;
+        }
+    }
+
+    /// A request was read in full.
+    pub(crate) fn request_read(&mut self, now_ns: u64, port: u16) {
+        self.peer(port);
+        self.read += 1;
+        self.first_read_ns.get_or_insert(now_ns);
+        self.in_flight += 1;
+        self.peak_in_flight = self.peak_in_flight.max(self.in_flight);
+    }
+
+    /// A request has its outcome; it counts here and nowhere else.
+    pub(crate) fn settled(&mut self, outcome: Outcome) {
+        self.outcomes[outcome as usize] += 1;
+    }
+
+    /// A request is no longer in flight.
+    pub(crate) fn left_flight(&mut self) {
+        debug_assert!(self.in_flight > 0, "a request leaves flight once");
+        self.in_flight -= 1;
+    }
+
+    /// The last byte of an answer was handed to the kernel.
+    pub(crate) fn answered(&mut self, outcome: Outcome, read_ns: u64, now_ns: u64) {
+        self.settled(outcome);
+        self.last_written_ns = now_ns;
+        // Planned failures, some of them instant, must not make the service look faster.
+        if outcome == Outcome::Served {
+            self.service_ns.saturating_record(now_ns.saturating_sub(read_ns));
+        }
+    }
+
+    /// A sleep is over.
+    pub(crate) fn slept(&mut self, asked_ns: u64, slept_ns: u64) {
+        self.asked_ns = self.asked_ns.saturating_add(asked_ns);
+        self.slept_ns.saturating_record(slept_ns);
+    }
+
+    /// Bytes that were no request.
+    pub(crate) fn refused(&mut self) {
+        self.malformed += 1;
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Requests read or carried in that have no outcome yet.
+    pub(crate) fn unsettled(&self) -> u64 {
+        self.carried_in + self.read - self.outcomes.iter().sum::<u64>()
+    }
+
+    /// The record at `now_ns`.
+    pub(crate) fn record(&self, now_ns: u64, config: &MockConfig) -> MockRecord {
+        let served = self.outcomes[Outcome::Served as usize];
+        let window_ns = match self.first_read_ns {
+            Some(first_read_ns) => self.last_written_ns.saturating_sub(first_read_ns),
+            None => 0,
+        };
+        let failures: BTreeMap<String, u64> = Outcome::FAILURES
+            .into_iter()
+            .map(|(outcome, name)| (name.to_owned(), self.outcomes[outcome as usize]))
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        MockRecord {
+            format: Format::v1("assay.mock"),
+            served,
+            failed: failures.values().sum(),
+            failures,
+            malformed: self.malformed,
+            served_per_s: if window_ns == 0 { 0.0 } else { served as f64 * 1e9 / window_ns as f64 },
+            window_ns,
+            peak_in_flight: self.peak_in_flight,
+            service_ns: stats::histogram::summarise(&self.service_ns),
+            sleep: Sleep {
+                asked_ns: self.asked_ns,
+                slept_ns: stats::histogram::summarise(&self.slept_ns),
+            },
+            distinct_peer_ports: self.distinct_ports,
+            cpu_ns: cpu_ns().saturating_sub(self.cpu_at_open_ns),
+            life_ns: now_ns.saturating_sub(self.opened_ns),
+            config: config.clone(),
+        }
+    }
+}
+
+/// CPU of this process, user and system of all its threads, ns.
+fn cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    // Both parts are non-negative: the clock starts at zero with the process.
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_every_request_once_and_keeps_the_identity() {
+        let mut ledger = Ledger::open(1_000, 2, 1);
+        for port in [7, 7, 9, 65_535, 0] {
+            ledger.request_read(2_000, port);
+        }
+        assert_eq!(ledger.unsettled(), 6);
+        ledger.answered(Outcome::Served, 2_000, 12_000);
+        ledger.left_flight();
+        ledger.answered(Outcome::Status, 2_000, 13_000);
+        ledger.left_flight();
+        ledger.settled(Outcome::Abandoned);
+        ledger.left_flight();
+        ledger.refused();
+        assert_eq!((ledger.unsettled(), ledger.in_flight()), (3, 4));
+
+        let record = ledger.record(21_000, &MockConfig::default());
+        assert_eq!((record.served, record.failed, record.malformed), (1, 2, 1));
+        let failures: Vec<_> = record.failures.into_iter().collect();
+        assert_eq!(failures, [("abandoned".to_owned(), 1), ("status".to_owned(), 1)]);
+        assert_eq!((record.peak_in_flight, record.distinct_peer_ports), (7, 4));
+        // Carried in: the window starts with the ledger.
+        assert_eq!((record.window_ns, record.life_ns), (12_000, 20_000));
+        // A planned failure has no service time.
+        assert_eq!(record.service_ns.count, 1);
+    }
+
+    #[test]
+    fn nothing_seen_is_all_zero() {
+        let record = Ledger::open(5, 0, 0).record(5, &MockConfig::default());
+        assert_eq!((record.served, record.failed, record.window_ns), (0, 0, 0));
+        assert_eq!(record.served_per_s, 0.0);
+        assert!(record.failures.is_empty());
+    }
+
+    #[test]
+    fn a_rate_is_requests_over_the_window() {
+        let mut ledger = Ledger::open(0, 0, 0);
+        for n in 0..10 {
+            ledger.request_read(1_000_000_000 + n, 1);
+            ledger.answered(Outcome::Served, 1_000_000_000 + n, 1_500_000_000);
+            ledger.left_flight();
+        }
+        let record = ledger.record(9, &MockConfig::default());
+        assert_eq!((record.window_ns, record.served_per_s), (500_000_000, 20.0));
+        assert_eq!(record.peak_in_flight, 1);
+    }
+}

@@ -1,0 +1,170 @@
+//! From received bytes to duties: which requests are in them, how each is to be treated, and
+//! what the ledger says of it.
+
+use std::mem;
+
+use clock::{Clock as _, Monotonic};
+use record::mock::Failure;
+
+use super::{KEPT_BUFFER_BYTES, Server};
+use crate::answer::{Answers, Persistence};
+use crate::connection::{Connection, Duty, Pending};
+use crate::delay::{self, Delay, Draws};
+use crate::ledger::{Ledger, Outcome};
+use crate::request::{Event, Place, Refusal, Request};
+
+impl Server {
+    /// Takes the requests out of what was received: `bytes`, behind what was left over.
+    pub(super) fn parse(&mut self, slot: u32, bytes: &[u8]) {
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        if connection.input_over {
+            // After the last request, or while lingering: discarded.
+            return;
+        }
+        let now_ns = Monotonic.now_ns();
+        let mut received = mem::take(&mut connection.received);
+        if received.is_empty() {
+            // The usual case: whole requests, which need not be copied.
+            let used = self.requests(slot, bytes, now_ns);
+            received.extend_from_slice(&bytes[used..]);
+        } else {
+            received.extend_from_slice(bytes);
+            let used = self.requests(slot, &received, now_ns);
+            received.drain(..used);
+        }
+        if received.is_empty() && received.capacity() > KEPT_BUFFER_BYTES {
+            received = Vec::new();
+        }
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        connection.progress_ns = match connection.reader.place(&received) {
+            _ if connection.input_over || connection.held => None,
+            Place::Between => None,
+            Place::Head => connection.progress_ns.or(Some(now_ns)),
+            Place::Body => Some(now_ns),
+        };
+        connection.received = received;
+    }
+
+    /// Takes requests from the start of `input`; returns how many bytes are used up.
+    fn requests(&mut self, slot: u32, input: &[u8], now_ns: u64) -> usize {
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return 0 };
+        connection.held = false;
+        let mut used = 0;
+        loop {
+            let room = connection.queue.len() < self.limits.pipelined;
+            // A peer that has closed gets no queue: its requests are settled as they come.
+            if !room && !connection.peer_closed {
+                connection.held = true;
+                return used;
+            }
+            let step = connection.reader.step(&input[used..]);
+            used += step.consumed;
+            match step.event {
+                Event::NeedMore => return used,
+                Event::ExpectsContinue => connection.queue.push_back(Pending {
+                    duty: Duty::Interim,
+                    read_ns: now_ns,
+                    due_ns: now_ns,
+                    answer: self.answers.interim(),
+                    head_only: false,
+                    closes: false,
+                    woken: true,
+                }),
+                Event::Request(request) => {
+                    self.ledger.request_read(now_ns, connection.port);
+                    let draws = Draws { fail: self.random.unit(), spike: self.random.unit() };
+                    let delay = delay::delay(&self.config, now_ns - self.started_ns, draws);
+                    let read = Read { request, delay, now_ns, room };
+                    admit(connection, &mut self.ledger, &self.answers, read);
+                    if connection.input_over {
+                        connection.input_left = used < input.len();
+                        return input.len();
+                    }
+                }
+                Event::Refused(refusal) => {
+                    refuse(connection, &mut self.ledger, &self.answers, refusal, now_ns);
+                    return input.len();
+                }
+            }
+        }
+    }
+
+    /// The peer has closed its side or is gone, and all it sent is read.
+    pub(super) fn end_of_input(&mut self, slot: u32) {
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        connection.peer_closed = true;
+        if connection.held {
+            // A full queue held requests back; now they are settled.
+            self.parse(slot, &[]);
+        }
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        if connection.input_over {
+            return;
+        }
+        match connection.reader.end(&connection.received) {
+            Some(refusal) => {
+                let now_ns = Monotonic.now_ns();
+                refuse(connection, &mut self.ledger, &self.answers, refusal, now_ns);
+            }
+            None => connection.input_over = true,
+        }
+    }
+}
+
+/// A request that was read in full, and how it is to be treated.
+struct Read {
+    request: Request,
+    delay: Delay,
+    now_ns: u64,
+    /// The connection's queue has room for it.
+    room: bool,
+}
+
+/// Enters a request into the queue, or settles it when nobody waits.
+fn admit(connection: &mut Connection, ledger: &mut Ledger, answers: &Answers, read: Read) {
+    let Read { request: Request { head_only, persistence }, delay, now_ns, room } = read;
+    let never = delay.failure == Some(Failure::Never);
+    connection.input_over = persistence == Persistence::Close;
+    if never {
+        ledger.settled(Outcome::Never);
+    }
+    if connection.peer_closed && (never || delay.sleep_ns > 0 || !room) {
+        if !never {
+            ledger.settled(Outcome::Abandoned);
+        }
+        ledger.left_flight();
+        return;
+    }
+    connection.queue.push_back(Pending {
+        duty: Pending::duty(delay.failure),
+        read_ns: now_ns,
+        due_ns: now_ns.saturating_add(delay.sleep_ns),
+        answer: answers.of(delay.failure, persistence),
+        head_only,
+        closes: connection.input_over,
+        woken: delay.sleep_ns == 0,
+    });
+}
+
+/// Answers bytes that are no request, after what is due before; nothing more is read.
+pub(super) fn refuse(
+    connection: &mut Connection,
+    ledger: &mut Ledger,
+    answers: &Answers,
+    refusal: Refusal,
+    now_ns: u64,
+) {
+    ledger.refused();
+    connection.input_over = true;
+    connection.input_left = true;
+    connection.progress_ns = None;
+    connection.queue.push_back(Pending {
+        duty: Duty::Refuse,
+        read_ns: now_ns,
+        due_ns: now_ns,
+        answer: answers.refusal(refusal),
+        head_only: false,
+        closes: true,
+        woken: true,
+    });
+}

@@ -1,0 +1,515 @@
+//! The loop: accepts, reads, sleeps, answers and counts, all on the thread that runs it.
+//!
+//! Level-triggered epoll with one read for each event; deadlines come before events, so that a
+//! busy socket does not lengthen a sleep by more than one batch of events.
+//!
+//! A peer that closes its side (FIN) has left, as far as sleeping requests go: TCP does not
+//! tell a closed socket from one that is shut down for writing and still reads, and load that
+//! nobody waits for must not sleep on in the ledger. So a half-closing client gets the answers
+//! that are due at once (latency 0, failures by status) and those being sent; what would have
+//! to sleep is `abandoned` at once.
+
+use std::io;
+use std::mem::{self, MaybeUninit};
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use clock::{Clock as _, Monotonic};
+use record::mock::{MockConfig, MockRecord};
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, Shutdown, SocketFlags, sockopt};
+use rustix::process::{self, Resource, Rlimit};
+
+use crate::answer::Answers;
+use crate::connection::{Connection, Progress};
+use crate::control::Control;
+use crate::ledger::Ledger;
+use crate::limits::{BODY_MAX_BYTES, Limits};
+use crate::random::Random;
+use crate::request::Refusal;
+use crate::timers::{Owner, Timers};
+use crate::{MockError, listener};
+
+mod input;
+
+use input::refuse;
+
+/// Bytes of one read.
+const READ_BYTES: usize = 64 * 1024;
+/// Events of one batch.
+const EVENTS: usize = 64;
+/// Connections accepted at one event; more wait for the next batch.
+const ACCEPTS: usize = 64;
+/// Descriptors left to the rest of the process.
+const RESERVED_DESCRIPTORS: u64 = 32;
+/// A connection's buffer is kept for its next partial request up to this size.
+const KEPT_BUFFER_BYTES: usize = 4_096;
+/// Before a flush or stop: how long all must be quiet to be taken for done. The kernel delivers
+/// what a finished peer sent within microseconds, on a loaded host after its softirq ran.
+const QUIET_NS: u64 = 2_000_000;
+/// And how long a peer that keeps sending is waited for.
+const CATCH_UP_NS: u64 = 250_000_000;
+
+/// Marks the listener among events; no connection has the slot `u32::MAX`.
+const LISTENER: u64 = u64::MAX;
+/// Marks the control socket among events.
+const CONTROL: u64 = u64::MAX - 1;
+
+/// A place for a connection. The generation grows with each that leaves, so that an event or
+/// deadline of an earlier one is not taken for the present one's.
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    connection: Option<Connection>,
+}
+
+/// The mock, bound and ready to run.
+#[derive(Debug)]
+pub struct Server {
+    config: MockConfig,
+    limits: Limits,
+    answers: Answers,
+    random: Random,
+    local_addr: SocketAddr,
+    /// When the server bound: the start of everything that depends on time.
+    started_ns: u64,
+    listener: OwnedFd,
+    accepting: bool,
+    epoll: OwnedFd,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    timers: Timers,
+    next_sweep_ns: u64,
+    ledger: Ledger,
+    scratch: Vec<u8>,
+}
+
+impl Server {
+    /// Binds and listens; connections wait until [`Server::run`]. Raises the process's soft
+    /// limit on open descriptors to its hard limit, and the ledger opens.
+    ///
+    /// # Errors
+    /// [`MockError`]: the address is unusable or in use, the body is too large, or the kernel
+    /// lacks what the mock needs.
+    pub fn bind(config: MockConfig) -> Result<Self, MockError> {
+        Self::bind_with(config, Limits::default())
+    }
+
+    /// [`Server::bind`] with other bounds.
+    ///
+    /// # Errors
+    /// As [`Server::bind`].
+    pub fn bind_with(mut config: MockConfig, mut limits: Limits) -> Result<Self, MockError> {
+        if config.body_size_bytes > BODY_MAX_BYTES {
+            return Err(MockError::BodyTooLarge(config.body_size_bytes));
+        }
+        let descriptors = raise_descriptor_limit();
+        let room = usize::try_from(descriptors.saturating_sub(RESERVED_DESCRIPTORS));
+        limits.connections = limits.connections.min(room.unwrap_or(usize::MAX)).max(1);
+        limits.pipelined = limits.pipelined.max(1);
+
+        let (listener, local_addr) = listener::listen(&config.listen)?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system("epoll"))?;
+        // A nanosecond timeout needs `epoll_pwait2`: found out now, not while serving.
+        epoll::wait(&epoll, &mut [MaybeUninit::uninit()], Some(&timespec(1)))
+            .map_err(system("epoll_pwait2 (Linux 5.11)"))?;
+        watch(&epoll, &listener, LISTENER, epoll::EventFlags::IN).map_err(system("epoll"))?;
+
+        config.listen = local_addr.to_string();
+        let now_ns = Monotonic.now_ns();
+        Ok(Self {
+            answers: Answers::new(&config),
+            random: Random::seeded(config.seed),
+            config,
+            local_addr,
+            started_ns: now_ns,
+            listener,
+            accepting: true,
+            epoll,
+            slots: Vec::new(),
+            free: Vec::new(),
+            timers: Timers::default(),
+            next_sweep_ns: now_ns.saturating_add(limits.stalled_request_ns / 2),
+            ledger: Ledger::open(now_ns, 0, 0),
+            scratch: vec![0; READ_BYTES],
+            limits,
+        })
+    }
+
+    /// Where it listens, with the port that the system chose for port 0.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Whether only this host can reach it.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        self.local_addr.ip().is_loopback()
+    }
+
+    /// The bounds in effect: the number of connections may be lower than asked.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Serves until `control` asks to stop; returns what was seen since the last flush.
+    ///
+    /// Before a flush or stop, all that peers have sent is read, until nothing came for 2 ms,
+    /// and at most for 250 ms: a generator that has exited is accounted for in full. Then, at
+    /// a flush, requests whose peer has gone are `abandoned` and others carry over to the next
+    /// record; at a stop, all that are in flight are `abandoned`.
+    ///
+    /// # Panics
+    /// When the kernel refuses to wait on a valid epoll descriptor: our own bug.
+    #[must_use]
+    pub fn run(mut self, mut control: Control) -> MockRecord {
+        // Best effort: without it sleeps are up to 50 µs longer, which the record shows.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        watch(&self.epoll, control.wake_reader(), CONTROL, epoll::EventFlags::IN)
+            .expect("the control socket is open and not watched yet");
+        loop {
+            if control.take_flush() {
+                self.flush(&mut control);
+            }
+            if control.stop_asked() {
+                return self.stop(&mut control);
+            }
+            self.turn(&mut control, None);
+        }
+    }
+
+    fn flush(&mut self, control: &mut Control) {
+        self.catch_up(control);
+        self.close_where(|connection| connection.peer_closed);
+        let record = self.ledger.record(Monotonic.now_ns(), &self.config);
+        control.flushed(record);
+        let (in_flight, unsettled) = (self.ledger.in_flight(), self.ledger.unsettled());
+        self.ledger = Ledger::open(Monotonic.now_ns(), in_flight, unsettled);
+        for connection in self.slots.iter().filter_map(|slot| slot.connection.as_ref()) {
+            if !connection.queue.is_empty() {
+                self.ledger.peer(connection.port);
+            }
+        }
+    }
+
+    fn stop(&mut self, control: &mut Control) -> MockRecord {
+        self.catch_up(control);
+        self.close_where(|_| true);
+        assert_eq!(self.ledger.in_flight(), 0, "a closed connection has nothing in flight");
+        assert_eq!(self.ledger.unsettled(), 0, "every request read has one outcome");
+        self.ledger.record(Monotonic.now_ns(), &self.config)
+    }
+
+    /// Does all that is pending, until it is quiet.
+    fn catch_up(&mut self, control: &mut Control) {
+        let deadline_ns = Monotonic.now_ns() + CATCH_UP_NS;
+        while self.turn(control, Some(QUIET_NS)) > 0 && Monotonic.now_ns() < deadline_ns {}
+    }
+
+    /// One round: waits for events or the next deadline, at most `at_most_ns`; handles them.
+    /// Returns how many there were.
+    fn turn(&mut self, control: &mut Control, at_most_ns: Option<u64>) -> usize {
+        let wake_ns = self.timers.next_ns().unwrap_or(u64::MAX).min(self.next_sweep_ns);
+        let wait_ns = wake_ns.saturating_sub(Monotonic.now_ns());
+        let timeout = timespec(wait_ns.min(at_most_ns.unwrap_or(u64::MAX)));
+        let mut buffer = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
+        let events = match epoll::wait(&self.epoll, &mut buffer[..], Some(&timeout)) {
+            Ok((events, _)) => &*events,
+            Err(Errno::INTR) => &[],
+            Err(error) => panic!("waiting on an open epoll descriptor failed: {error}"),
+        };
+        let now_ns = Monotonic.now_ns();
+        let mut handled = self.wake_sleepers(now_ns);
+        if now_ns >= self.next_sweep_ns {
+            self.sweep(now_ns);
+        }
+        for event in events {
+            let (token, flags) = (event.data.u64(), event.flags);
+            match token {
+                CONTROL => control.woken(),
+                LISTENER => self.accept(),
+                _ => self.ready(token, flags),
+            }
+            handled += usize::from(token != CONTROL);
+        }
+        handled
+    }
+
+    /// Does what is due by `now_ns`; returns how many deadlines came up.
+    fn wake_sleepers(&mut self, now_ns: u64) -> usize {
+        let mut woken = 0;
+        while let Some(owner) = self.timers.pop_due(now_ns) {
+            woken += 1;
+            let Some(connection) = self.connection(owner) else { continue };
+            if let Some(until_ns) = connection.linger_until_ns {
+                if until_ns <= now_ns {
+                    self.close(owner.slot);
+                }
+                continue;
+            }
+            connection.armed = false;
+            self.advance(owner.slot);
+        }
+        woken
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTS {
+            if self.open_connections() >= self.limits.connections {
+                return self.set_accepting(false);
+            }
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            match net::acceptfrom_with(&self.listener, flags) {
+                Ok((socket, peer)) => {
+                    let peer = peer.and_then(|peer| SocketAddr::try_from(peer).ok());
+                    self.open(socket, peer.map_or(0, |peer| peer.port()));
+                }
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::AGAIN) => return,
+                // Out of descriptors or memory: try again when a connection closes, or at the
+                // next sweep.
+                Err(_) => return self.set_accepting(false),
+            }
+        }
+    }
+
+    fn open(&mut self, socket: OwnedFd, port: u16) {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            (self.slots.len() - 1) as u32
+        });
+        let interest = epoll::EventFlags::IN | epoll::EventFlags::RDHUP;
+        let place = &mut self.slots[slot as usize];
+        let token = u64::from(place.generation) << 32 | u64::from(slot);
+        if watch(&self.epoll, &socket, token, interest).is_err() {
+            // Out of memory or of `max_user_watches`: the peer sees its connection closed.
+            self.free.push(slot);
+            return;
+        }
+        place.connection = Some(Connection::new(socket, port, interest));
+        self.ledger.peer(port);
+    }
+
+    /// An event of a connection.
+    fn ready(&mut self, token: u64, flags: epoll::EventFlags) {
+        let owner = Owner { slot: token as u32, generation: (token >> 32) as u32 };
+        let Some(connection) = self.connection(owner) else { return };
+        let gone = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
+        let input = gone | epoll::EventFlags::IN;
+        if flags.intersects(gone) {
+            connection.peer_closed = true;
+        }
+        if flags.intersects(input) {
+            self.read(owner.slot);
+        } else {
+            self.advance(owner.slot);
+        }
+    }
+
+    /// Reads once, or to the end from a peer that has closed its side, and does what is due.
+    fn read(&mut self, slot: u32) {
+        let mut scratch = mem::take(&mut self.scratch);
+        let mut gone = false;
+        while let Some(connection) = self.slots[slot as usize].connection.as_mut() {
+            match net::recv(&connection.socket, &mut scratch[..], RecvFlags::empty()) {
+                Ok((0, _)) => {
+                    self.end_of_input(slot);
+                    break;
+                }
+                Ok((bytes, _)) => {
+                    let more = connection.peer_closed;
+                    self.parse(slot, &scratch[..bytes]);
+                    if !more {
+                        break;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(_) => {
+                    self.end_of_input(slot);
+                    gone = true;
+                    break;
+                }
+            }
+        }
+        self.scratch = scratch;
+        if gone {
+            self.close(slot);
+        } else {
+            self.advance(slot);
+        }
+    }
+
+    /// Does what is due on a connection, and arranges for what comes next.
+    fn advance(&mut self, slot: u32) {
+        loop {
+            let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+            if connection.linger_until_ns.is_some() {
+                if connection.peer_closed {
+                    self.close(slot);
+                }
+                return;
+            }
+            let now_ns = Monotonic.now_ns();
+            let clock = || Monotonic.now_ns();
+            let progress = connection.advance(&self.answers, &mut self.ledger, now_ns, clock);
+            let room = connection.queue.len() < self.limits.pipelined;
+            match progress {
+                Progress::Gone if connection.peer_closed => return self.close(slot),
+                Progress::Gone => {
+                    // What it sent before it left was sent, and is counted.
+                    connection.peer_closed = true;
+                    connection.abandon(&mut self.ledger);
+                    return self.read(slot);
+                }
+                Progress::Reset => {
+                    // Best effort: a socket that cannot be reset is closed all the same.
+                    let _ = sockopt::set_socket_linger(&connection.socket, Some(Duration::ZERO));
+                    return self.close(slot);
+                }
+                Progress::Finished => return self.finish(slot, now_ns),
+                Progress::Blocked | Progress::Waiting(_) if connection.held && room => {
+                    self.parse(slot, &[]);
+                    continue;
+                }
+                Progress::Waiting(_) if connection.peer_closed => return self.close(slot),
+                Progress::Waiting(Some(due_ns)) if !connection.armed => {
+                    connection.armed = true;
+                    self.arm(slot, due_ns);
+                }
+                Progress::Blocked | Progress::Waiting(_) => {}
+            }
+            return self.set_interest(slot);
+        }
+    }
+
+    /// Ends a connection whose last answer is sent.
+    fn finish(&mut self, slot: u32, now_ns: u64) {
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        let unread = connection.input_left && !connection.peer_closed;
+        if !unread || net::shutdown(&connection.socket, Shutdown::Write).is_err() {
+            return self.close(slot);
+        }
+        let until_ns = now_ns.saturating_add(self.limits.linger_ns);
+        connection.linger_until_ns = Some(until_ns);
+        self.arm(slot, until_ns);
+        self.set_interest(slot);
+    }
+
+    fn arm(&mut self, slot: u32, due_ns: u64) {
+        let generation = self.slots[slot as usize].generation;
+        self.timers.add(due_ns, Owner { slot, generation });
+        // A live connection has at most two deadlines; the rest are stale.
+        if self.timers.len() > 2 * self.open_connections() + 1_024 {
+            let slots = &self.slots;
+            self.timers.retain(|owner| {
+                let slot = &slots[owner.slot as usize];
+                slot.generation == owner.generation && slot.connection.is_some()
+            });
+        }
+    }
+
+    fn set_interest(&mut self, slot: u32) {
+        let place = &mut self.slots[slot as usize];
+        let Some(connection) = place.connection.as_mut() else { return };
+        let wanted = connection.wanted(self.limits.pipelined);
+        if wanted != connection.interest {
+            connection.interest = wanted;
+            let token = u64::from(place.generation) << 32 | u64::from(slot);
+            let data = epoll::EventData::new_u64(token);
+            epoll::modify(&self.epoll, &connection.socket, data, wanted)
+                .expect("an open connection is watched");
+        }
+    }
+
+    /// Closes a connection; what is in flight on it is abandoned.
+    fn close(&mut self, slot: u32) {
+        let place = &mut self.slots[slot as usize];
+        let Some(mut connection) = place.connection.take() else { return };
+        connection.abandon(&mut self.ledger);
+        // Closing the only descriptor of a socket ends its watch.
+        drop(connection);
+        place.generation = place.generation.wrapping_add(1);
+        self.free.push(slot);
+        if !self.accepting {
+            self.set_accepting(true);
+        }
+    }
+
+    fn close_where(&mut self, which: impl Fn(&Connection) -> bool) {
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].connection.as_ref().is_some_and(&which) {
+                self.close(slot as u32);
+            }
+        }
+    }
+
+    /// Refuses requests that made no progress for too long, and tries to accept again.
+    fn sweep(&mut self, now_ns: u64) {
+        self.next_sweep_ns = now_ns.saturating_add((self.limits.stalled_request_ns / 2).max(1));
+        let oldest_ns = now_ns.saturating_sub(self.limits.stalled_request_ns);
+        for slot in 0..self.slots.len() {
+            let Some(connection) = self.slots[slot].connection.as_mut() else { continue };
+            if connection.progress_ns.is_some_and(|progress_ns| progress_ns <= oldest_ns) {
+                refuse(connection, &mut self.ledger, &self.answers, Refusal::Stalled, now_ns);
+                self.advance(slot as u32);
+            }
+        }
+        if !self.accepting && self.open_connections() < self.limits.connections {
+            self.set_accepting(true);
+        }
+    }
+
+    fn set_accepting(&mut self, accepting: bool) {
+        self.accepting = accepting;
+        let wanted = if accepting { epoll::EventFlags::IN } else { epoll::EventFlags::empty() };
+        epoll::modify(&self.epoll, &self.listener, epoll::EventData::new_u64(LISTENER), wanted)
+            .expect("the listener is watched");
+    }
+
+    fn open_connections(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    fn connection(&mut self, owner: Owner) -> Option<&mut Connection> {
+        let slot = self.slots.get_mut(owner.slot as usize)?;
+        if slot.generation != owner.generation {
+            return None;
+        }
+        slot.connection.as_mut()
+    }
+}
+
+fn watch(
+    epoll: &OwnedFd,
+    source: impl std::os::fd::AsFd,
+    token: u64,
+    flags: epoll::EventFlags,
+) -> Result<(), Errno> {
+    epoll::add(epoll, source, epoll::EventData::new_u64(token), flags)
+}
+
+fn system(what: &'static str) -> impl FnOnce(Errno) -> MockError {
+    move |errno| MockError::System { what, source: io::Error::from(errno) }
+}
+
+fn timespec(ns: u64) -> Timespec {
+    // At most 2^64 / 10^9 seconds, and less than a second of the rest: both fit.
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+}
+
+/// Raises the soft limit on open descriptors as far as allowed; returns it.
+fn raise_descriptor_limit() -> u64 {
+    let Rlimit { current, maximum } = process::getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: maximum, maximum };
+    let effective = match process::setrlimit(Resource::Nofile, raised) {
+        Ok(()) => maximum,
+        Err(_) => current,
+    };
+    effective.unwrap_or(u64::MAX)
+}
