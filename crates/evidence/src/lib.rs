@@ -1,1 +1,25 @@
-//! Placeholder contract; written by the commit that fills this room.
+//! The read side: run directories, gates, digests, contrasts and status.
+//!
+//! Everything here only reads what a run left behind and derives statements from it; the same
+//! files give the same bytes on another machine years later. The crate writes nothing, prints
+//! nothing, starts nothing, asks no clock and uses nothing that exists on Linux alone, except
+//! [`status::ProcFs`], which finds no process elsewhere. Input is never trusted: a truncated or
+//! malformed file is named, not panicked upon.
+
+pub mod compare;
+pub mod digest;
+pub mod error;
+pub mod gates;
+pub mod matrix;
+pub mod run_dir;
+pub mod series;
+pub mod status;
+
+#[cfg(any(test, feature = "dev"))]
+pub mod samples;
+
+pub use compare::{CompareOptions, compare};
+pub use digest::digest;
+pub use error::EvidenceError;
+pub use gates::{Judgement, judge_load, judge_run};
+pub use matrix::matrix;

@@ -1,0 +1,190 @@
+//! The runs of a label: every directory under `runs/`, each with its digest or without. Only
+//! `digest.json` is read, and `plan.json` where there is one; no recording, no clock, no path
+//! ends up in a result, so that a copy elsewhere gives the same bytes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use record::compare::LeftOut;
+use record::digest::Digest;
+use record::layout;
+use record::plan::{Plan, RunKind};
+
+use crate::error::EvidenceError;
+
+/// Most run directories of one label that are looked at.
+const MOST_RUNS: usize = 100_000;
+
+/// All that is known of a label.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Runs {
+    /// The label.
+    pub(crate) label: String,
+    /// The manifest, when there is one.
+    pub(crate) plan: Option<Plan>,
+    /// Every directory in the order of its name, with its digest when it is complete.
+    pub(crate) all: Vec<(String, Option<Digest>)>,
+    /// Remarks on the label as a whole.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Runs {
+    /// Reads a label directory, or a single run directory as a label of one run.
+    pub(crate) fn read(dir: &Path) -> Result<Self, EvidenceError> {
+        let refused = || EvidenceError::QuickRefused { path: dir.display().to_string() };
+        if is_quick_place(dir) {
+            return Err(refused());
+        }
+        let runs_dir = dir.join(layout::RUNS);
+        let names = if runs_dir.is_dir() {
+            names_in(&runs_dir)?
+        } else if dir.join(layout::DIGEST_JSON).is_file() || dir.join(layout::META).is_file() {
+            let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            return Self::of_one(dir, name, refused);
+        } else {
+            return Err(EvidenceError::NoRuns { path: dir.display().to_string() });
+        };
+        let mut runs = Self::default();
+        for name in names {
+            let digest = read_digest(&runs_dir.join(&name), &mut runs.notes, &name);
+            runs.all.push((name, digest));
+        }
+        let path = dir.join(layout::PLAN);
+        if path.is_file() {
+            runs.plan = Some(layout::read_json(&path)?);
+        } else {
+            runs.notes.push("no matrix manifest: warm-up, order unknown".to_owned());
+        }
+        runs.finish(dir, refused)
+    }
+
+    fn of_one(
+        dir: &Path,
+        name: String,
+        refused: impl FnOnce() -> EvidenceError,
+    ) -> Result<Self, EvidenceError> {
+        let mut runs = Self::default();
+        let digest = read_digest(dir, &mut runs.notes, &name);
+        let name = digest.as_ref().map_or(name, |digest| digest.run.clone());
+        runs.all.push((name, digest));
+        runs.finish(dir, refused)
+    }
+
+    fn finish(
+        mut self,
+        dir: &Path,
+        refused: impl FnOnce() -> EvidenceError,
+    ) -> Result<Self, EvidenceError> {
+        let quick = self.plan.as_ref().is_some_and(|plan| plan.quick)
+            || self.digests().any(|(_, digest)| digest.quick);
+        if quick {
+            return Err(refused());
+        }
+        let recorded = self.digests().next().map(|(_, digest)| digest.label.clone());
+        self.label = recorded
+            .unwrap_or_else(|| dir.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        Ok(self)
+    }
+
+    /// The complete runs.
+    pub(crate) fn digests(&self) -> impl Iterator<Item = (&str, &Digest)> {
+        self.all.iter().filter_map(|(name, digest)| Some((name.as_str(), digest.as_ref()?)))
+    }
+
+    /// The measured runs that count once each, the latest complete attempt of every run; and
+    /// what was left out, by name.
+    pub(crate) fn measured(&self) -> (Vec<(&str, &Digest)>, Vec<LeftOut>) {
+        let mut left_out = Vec::new();
+        let mut leave = |run: &str, reason: String| {
+            left_out.push(LeftOut { run: run.to_owned(), reason });
+        };
+        let mut latest: BTreeMap<&str, (u32, &str, &Digest)> = BTreeMap::new();
+        for (name, digest) in &self.all {
+            let Some(digest) = digest else {
+                leave(name, "incomplete: no digest.json".to_owned());
+                continue;
+            };
+            if digest.kind == RunKind::WarmUp {
+                leave(name, "warm-up run, discarded".to_owned());
+                continue;
+            }
+            let (base, attempt) = base_and_attempt(name);
+            match latest.get(base) {
+                Some((known, other, _)) if *known > attempt => {
+                    leave(name, format!("superseded by {other}"));
+                }
+                Some((_, other, _)) => {
+                    leave(other, format!("superseded by {name}"));
+                    latest.insert(base, (attempt, name, digest));
+                }
+                None => {
+                    latest.insert(base, (attempt, name, digest));
+                }
+            }
+        }
+        left_out.sort_by(|a, b| a.run.cmp(&b.run));
+        (latest.into_values().map(|(_, name, digest)| (name, digest)).collect(), left_out)
+    }
+}
+
+/// Splits `01-02-cell.2` into the run's name and its attempt. Only a number of 2 or more after
+/// the last dot is an attempt: cells may hold dots.
+pub(crate) fn base_and_attempt(name: &str) -> (&str, u32) {
+    match name.rsplit_once('.').map(|(base, end)| (base, end.parse::<u32>())) {
+        Some((base, Ok(attempt))) if attempt >= 2 => (base, attempt),
+        _ => (name, 1),
+    }
+}
+
+/// Whether a label lies in the folder of quick runs.
+fn is_quick_place(dir: &Path) -> bool {
+    let absolute = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    absolute.parent().and_then(Path::file_name).is_some_and(|parent| parent == layout::QUICK)
+}
+
+/// Names of the directories in a folder, sorted.
+pub(crate) fn names_in(dir: &Path) -> Result<Vec<String>, EvidenceError> {
+    let error = |source| EvidenceError::List { path: dir.display().to_string(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dir).map_err(error)? {
+        let entry = entry.map_err(error)?;
+        if names.len() < MOST_RUNS && entry.path().is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A digest that is there and readable. A damaged one is no digest: said in a note.
+fn read_digest(dir: &Path, notes: &mut Vec<String>, name: &str) -> Option<Digest> {
+    let path = dir.join(layout::DIGEST_JSON);
+    if !path.exists() {
+        return None;
+    }
+    match layout::read_json(&path) {
+        Ok(digest) => Some(digest),
+        Err(layout::ReadError::Json { source, .. }) => {
+            notes.push(format!("{name}: digest.json is damaged: {source}"));
+            None
+        }
+        Err(layout::ReadError::Io { source, .. }) => {
+            notes.push(format!("{name}: digest.json cannot be read: {source}"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_is_a_number_after_the_last_dot() {
+        assert_eq!(base_and_attempt("01-02-a"), ("01-02-a", 1));
+        assert_eq!(base_and_attempt("01-02-a.2"), ("01-02-a", 2));
+        assert_eq!(base_and_attempt("01-02-v1.x"), ("01-02-v1.x", 1));
+        assert_eq!(base_and_attempt("01-02-v1.0.3"), ("01-02-v1.0", 3));
+    }
+}

@@ -1,0 +1,150 @@
+//! The gates over all evidence of a run: how it ended, what it left behind, and whether two
+//! independent witnesses agree.
+
+use record::meta::OutcomeState;
+use record::plan::{Gates, TargetKind};
+
+use super::load::judge_load;
+use super::{Judgement, table};
+use crate::run_dir::RunDir;
+
+/// Judges a run by everything in its directory. Gates that need the load record are listed as
+/// not applicable when there is none.
+#[must_use]
+pub fn judge_run(run: &RunDir, bounds: &Gates) -> Judgement {
+    let mut judgement = match run.load.present() {
+        Some(load) => judge_load(load, bounds),
+        None => Judgement::default(),
+    };
+    outcome(&mut judgement, run, bounds);
+    absent_evidence(&mut judgement, run, bounds);
+    counts_disagree(&mut judgement, run, bounds);
+    observer_samples(&mut judgement, run, bounds);
+    for gate in table::GATES {
+        if !judgement.checks.iter().any(|check| check.gate == gate.name) {
+            judgement.add(gate.name, bounds, None, None, String::new);
+        }
+    }
+    judgement.sorted()
+}
+
+/// The gate of a way to end; `None` for the good one.
+fn gate_of(state: OutcomeState) -> Option<&'static str> {
+    Some(match state {
+        OutcomeState::Finished => return None,
+        OutcomeState::TargetNotReady => "target_not_ready",
+        OutcomeState::TargetDied => "target_died",
+        OutcomeState::WrongVersion => "wrong_version",
+        OutcomeState::TimedOut => "timed_out",
+        OutcomeState::GeneratorFailed => "generator_failed",
+        OutcomeState::Interrupted => "interrupted",
+    })
+}
+
+fn outcome(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
+    // A run without an outcome was cut off before its parent could write one.
+    let (state, detail) = match &run.meta.outcome {
+        Some(outcome) => (outcome.state, outcome.detail.clone()),
+        None => (OutcomeState::Interrupted, "the run left no outcome".to_owned()),
+    };
+    let tripped = gate_of(state);
+    for state in [
+        OutcomeState::TargetNotReady,
+        OutcomeState::WrongVersion,
+        OutcomeState::TargetDied,
+        OutcomeState::GeneratorFailed,
+        OutcomeState::TimedOut,
+        OutcomeState::Interrupted,
+    ] {
+        let name = gate_of(state).unwrap_or_default();
+        judgement.add(name, bounds, None, Some(tripped != Some(name)), || {
+            if detail.is_empty() {
+                table::rows(name).next().map(|gate| gate.meaning).unwrap_or_default().to_owned()
+            } else {
+                detail.clone()
+            }
+        });
+    }
+}
+
+/// Whether load was ever started: a run that failed before it owes no record of it.
+fn was_loaded(run: &RunDir) -> bool {
+    !matches!(
+        run.meta.outcome.as_ref().map(|outcome| outcome.state),
+        Some(OutcomeState::TargetNotReady | OutcomeState::WrongVersion)
+    )
+}
+
+fn absent_evidence(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
+    if !was_loaded(run) {
+        judgement.add("absent_evidence", bounds, None, None, String::new);
+        return;
+    }
+    let mut missing: Vec<&str> = Vec::new();
+    missing.extend(run.load.absence());
+    missing.extend(run.resources.absence());
+    missing.extend(run.host.absence());
+    if run.has_mock() {
+        missing.extend(run.mock.absence());
+    }
+    let count = Some(missing.len() as f64);
+    judgement
+        .add("absent_evidence", bounds, count, Some(missing.is_empty()), || missing.join(", "));
+}
+
+/// The mock's count against the generator's, warm-up and cool-down included: equal to the last
+/// request, or one of the two is wrong.
+fn counts_disagree(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
+    let (Some(load), Some(mock)) = (run.load.present(), run.mock.present()) else {
+        judgement.add("counts_disagree", bounds, None, None, String::new);
+        return;
+    };
+    let (sent, witnessed) = (load.whole_life.sent, mock.served.saturating_add(mock.failed));
+    let difference = sent.abs_diff(witnessed);
+    judgement.add(
+        "counts_disagree",
+        bounds,
+        Some(difference as f64),
+        Some(difference == 0),
+        || {
+            format!(
+                "the generator sent {sent} requests, the mock saw {witnessed}: a difference of \
+                 {difference}"
+            )
+        },
+    );
+}
+
+/// The fewest samples inside the window, over the roles that must be there.
+fn observer_samples(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
+    let (Some(load), Some(resources)) = (run.load.present(), run.resources.present()) else {
+        judgement.add("observer_samples", bounds, None, None, String::new);
+        return;
+    };
+    let mut roles = vec![("generator", &["generator"][..])];
+    if !matches!(run.meta.effective.target.kind, TargetKind::Url(_)) {
+        roles.push(("target", &crate::digest::TARGET_ROLES));
+    }
+    let window = crate::digest::Window::of(load);
+    let counts = roles.iter().map(|(name, roles)| {
+        let inside = resources
+            .rows
+            .iter()
+            .filter(|row| roles.contains(&row.role.as_str()) && window.holds(row.t_ns, row.edge))
+            .count() as u64;
+        (inside, *name)
+    });
+    let (fewest, role) = counts.min().unwrap_or_default();
+    judgement.add(
+        "observer_samples",
+        bounds,
+        Some(fewest as f64),
+        Some(fewest >= bounds.observer_samples),
+        || {
+            format!(
+                "{fewest} samples of the {role} inside the window, fewer than {}",
+                bounds.observer_samples
+            )
+        },
+    );
+}

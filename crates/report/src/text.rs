@@ -1,0 +1,171 @@
+//! Small pieces of text that every page is made of.
+
+use record::units::{HumanBytes, HumanDuration};
+use record::{Reason, State};
+
+/// What stands where a figure is not known.
+pub(crate) const UNKNOWN: &str = "unknown";
+/// What stands where a figure cannot be: too few samples, not applicable.
+pub(crate) const NONE: &str = "-";
+
+/// Nanoseconds for people.
+pub(crate) fn duration(ns: Option<u64>) -> String {
+    ns.map_or_else(|| NONE.to_owned(), |ns| HumanDuration(ns as f64).to_string())
+}
+
+/// Fractional nanoseconds for people.
+pub(crate) fn duration_f(ns: Option<f64>) -> String {
+    ns.map_or_else(|| NONE.to_owned(), |ns| HumanDuration(ns).to_string())
+}
+
+/// Bytes for people, in binary units.
+pub(crate) fn bytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| UNKNOWN.to_owned(), |bytes| HumanBytes(bytes as f64).to_string())
+}
+
+/// Any displayable value, or `unknown`.
+pub(crate) fn or_unknown<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), |value| value.to_string())
+}
+
+/// A whole number with thousands apart: `24,000`.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with four significant digits, thousands apart.
+pub(crate) fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude >= 1_000.0 && magnitude < 1e15 {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", count(magnitude.round() as u64));
+    }
+    match magnitude {
+        m if m >= 100.0 => format!("{value:.1}"),
+        m if m >= 10.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A share as a percentage: `0.1 %`.
+pub(crate) fn share(share: f64) -> String {
+    let text = format!("{:.3}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A percentage with its sign: `+4.9 %`.
+pub(crate) fn signed_percent(percent: f64) -> String {
+    format!("{percent:+.2} %")
+}
+
+/// A value in the unit that it carries: durations, shares, rates and counts.
+pub(crate) fn in_unit(value: Option<f64>, unit: &str) -> String {
+    let Some(value) = value else {
+        return NONE.to_owned();
+    };
+    match unit {
+        "ns" => HumanDuration(value).to_string(),
+        "bytes" => HumanBytes(value).to_string(),
+        "share" => share(value),
+        "/s" => format!("{}/s", number(value)),
+        _ if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
+        _ => number(value),
+    }
+}
+
+/// The word of a state.
+pub(crate) fn state(state: State) -> &'static str {
+    match state {
+        State::Valid => "valid",
+        State::AtLeast => "at_least",
+        State::Censored => "censored",
+        State::Void => "void",
+    }
+}
+
+/// One line for one reason, with its remedy.
+pub(crate) fn reason(reason: &Reason) -> String {
+    match &reason.remedy {
+        Some(remedy) => format!("{}: {} (try: {remedy})", reason.gate, reason.detail),
+        None => format!("{}: {}", reason.gate, reason.detail),
+    }
+}
+
+/// Text that cannot leave its Markdown cell or line.
+pub(crate) fn cell(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect::<String>()
+        .replace('|', "\\|")
+        .replace('`', "'")
+}
+
+/// Text cut to `most` characters, with an ellipsis where something is missing.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Columns side by side, the first aligned left and the others right; no trailing blanks.
+pub(crate) fn columns(rows: &[Vec<String>]) -> String {
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..width)
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max()
+        })
+        .map(|width| width.unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, value) in row.iter().enumerate() {
+            let pad = widths[column] - value.chars().count();
+            if column > 0 {
+                line.push_str("  ");
+                line.push_str(&" ".repeat(pad));
+                line.push_str(value);
+            } else {
+                line.push_str(value);
+                line.push_str(&" ".repeat(pad));
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_read_them() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(number(12_345.6), "12,346");
+        assert_eq!(number(-12_345.6), "-12,346");
+        assert_eq!(number(1.5), "1.500");
+        assert_eq!(share(0.001), "0.1 %");
+        assert_eq!(share(0.0), "0 %");
+        assert_eq!(in_unit(Some(2e10), "ns"), "20.0 s");
+        assert_eq!(in_unit(None, "ns"), "-");
+    }
+
+    #[test]
+    fn foreign_text_stays_in_its_cell() {
+        assert_eq!(cell("a|b\n`c`"), "a\\|b 'c'");
+        assert_eq!(cut("abcdef", 4), "abc…");
+    }
+}
