@@ -10,8 +10,8 @@ use record::load::{Connections, Generator, LoadRecord, Second, Step, WholeLife, 
 use record::meta::{Build, FileHash, HostFacts, Meta, Outcome, OutcomeState, ProcessIdentity};
 use record::mock::{MockConfig, MockRecord, Sleep};
 use record::plan::{
-    Effective, Expect, Extent, Fresh, Gates, LevelOf, Load, Model, Ready, RunKind, Scenario, Stop,
-    Target, TargetKind,
+    Cell, Compare, Cpus, Effective, Estimate, Expect, Extent, Factor, Fresh, Gates, Level, LevelOf,
+    Load, Model, Plan, PlannedRun, Ready, RunKind, Scenario, Stop, Target, TargetKind,
 };
 use record::resources::{HOST_HEADER, RESOURCES_HEADER};
 use record::{Format, LagSummary, Summary, Validity, layout};
@@ -172,6 +172,8 @@ pub fn effective() -> Effective {
             timeout_ns: 30_000_000_000,
         },
         vars: BTreeMap::new(),
+        cpus: Cpus::default(),
+        observe_interval_ns: 1_000_000_000,
     }
 }
 
@@ -378,5 +380,74 @@ pub fn second(second: u64, latencies_ns: &[u64]) -> Second {
         succeeded: count,
         failed: 0,
         latency: stats::histogram::encode(&histogram),
+    }
+}
+
+/// A plan of these levels of `target`, each a cell, over so many blocks.
+#[must_use]
+pub fn plan(levels: &[&str], blocks: u32) -> Plan {
+    let of = |index: usize| level(levels[index], index as u32, None);
+    let cells = (0..levels.len())
+        .map(|index| Cell {
+            name: levels[index].to_owned(),
+            levels: vec![of(index)],
+            effective: effective(),
+            origins: BTreeMap::from([
+                ("load.users".to_owned(), "sample.toml:9".to_owned()),
+                ("target.mock.latency".to_owned(), format!("level target={}", levels[index])),
+            ]),
+            gates: Gates::default(),
+            identity_sha256: format!("effective-{}", levels[index]),
+            scenario_sha256: "cc".repeat(32),
+        })
+        .collect();
+    let mut runs = Vec::new();
+    for block in 1..=blocks {
+        for (index, name) in levels.iter().enumerate() {
+            let order = index as u32 + 1;
+            runs.push(PlannedRun {
+                dir: format!("{block:02}-{order:02}-{name}"),
+                block,
+                order,
+                cell: (*name).to_owned(),
+                kind: RunKind::Measured,
+                instance: runs.len() as u32 + 1,
+            });
+        }
+    }
+    Plan {
+        format: Format::v1("assay.plan"),
+        bench: "sample".to_owned(),
+        path: "sample.toml".to_owned(),
+        files: meta(1, 1, &level("base", 0, None)).files,
+        seed: 1,
+        quick: false,
+        factors: vec![Factor {
+            name: "target".to_owned(),
+            levels: levels
+                .iter()
+                .map(|name| Level { name: (*name).to_owned(), twin: None })
+                .collect(),
+            contrasted: true,
+        }],
+        fixed: BTreeMap::from([("scenario".to_owned(), "get".to_owned())]),
+        cells,
+        skipped: Vec::new(),
+        nest: vec!["target".to_owned()],
+        order: "balanced".to_owned(),
+        blocks,
+        gap_ns: 0,
+        runs,
+        cpus: Cpus::default(),
+        gates: Gates::default(),
+        observe_interval_ns: 1_000_000_000,
+        compare: Compare::default(),
+        estimate: Estimate {
+            time_ns: Some(77_000_000_000),
+            bring_up_ns: 10_000_000_000,
+            disk_bytes: 2_000_000,
+            run_timeout_ns: 126_000_000_000,
+        },
+        notes: vec!["no null: add `null` to a list of levels".to_owned()],
     }
 }

@@ -18,6 +18,7 @@ pub mod meta;
 pub mod mock;
 pub mod plan;
 pub mod resources;
+pub mod status;
 pub mod summary;
 pub mod units;
 pub mod validity;

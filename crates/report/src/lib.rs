@@ -4,9 +4,17 @@
 //! terminal or applies colour; verdicts are marked by their word alone. Bytes are shown with
 //! binary units, rates and counts with decimal ones.
 
+mod compare;
 mod digest;
 mod load;
+mod matrix;
+mod plan;
+mod status;
 mod text;
 
+pub use compare::{Show, comparison_table};
 pub use digest::digest_md;
 pub use load::load_table;
+pub use matrix::matrix_md;
+pub use plan::plan_text;
+pub use status::status_text;

@@ -114,7 +114,7 @@ fn latencies(load: &LoadRecord) -> String {
         row.extend(summaries.iter().map(|summary| shown(load.validity.latency, &value(summary))));
         rows.push(row);
     }
-    columns(&rows)
+    columns(&rows, "lr")
 }
 
 /// A latency under its state.

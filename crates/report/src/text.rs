@@ -117,27 +117,26 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{kept}…")
 }
 
-/// Columns side by side, the first aligned left and the others right; no trailing blanks.
-pub(crate) fn columns(rows: &[Vec<String>]) -> String {
+/// Columns side by side without trailing blanks. `align` holds `l` or `r` for each column; its
+/// last letter holds for all that follow.
+pub(crate) fn columns(rows: &[Vec<String>], align: &str) -> String {
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..width)
-        .map(|column| {
-            rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max()
-        })
-        .map(|width| width.unwrap_or(0))
-        .collect();
+    let mut widths = vec![0; width];
+    for row in rows {
+        for (column, value) in row.iter().enumerate() {
+            widths[column] = widths[column].max(value.chars().count());
+        }
+    }
+    let last = align.chars().last().unwrap_or('l');
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
         for (column, value) in row.iter().enumerate() {
-            let pad = widths[column] - value.chars().count();
-            if column > 0 {
-                line.push_str("  ");
-                line.push_str(&" ".repeat(pad));
-                line.push_str(value);
-            } else {
-                line.push_str(value);
-                line.push_str(&" ".repeat(pad));
+            let blanks = " ".repeat(widths[column] - value.chars().count());
+            line.push_str(if column > 0 { "  " } else { "" });
+            match align.chars().nth(column).unwrap_or(last) {
+                'r' => line.push_str(&format!("{blanks}{value}")),
+                _ => line.push_str(&format!("{value}{blanks}")),
             }
         }
         text.push_str(line.trim_end());

@@ -52,11 +52,16 @@ fn facts(digest: &Digest) -> Facts {
     let mut facts = place(digest);
     facts.insert("transport".to_owned(), effective.transport.clone());
     facts.insert("generator".to_owned(), effective.generator.clone());
-    for role in ["generator", "parent"] {
-        if let Some(cpus) = digest.identity.processes.get(role).and_then(|p| p.cpus.clone()) {
-            facts.insert(format!("cpus.{role}"), cpus);
-        }
+    let cpus = &effective.cpus;
+    for (role, cores) in [
+        ("target", &cpus.target),
+        ("mock", &cpus.mock),
+        ("generator", &cpus.generator),
+        ("parent", &cpus.parent),
+    ] {
+        facts.insert(format!("cpus.{role}"), format!("{cores:?}"));
     }
+    facts.insert("observe.interval".to_owned(), effective.observe_interval_ns.to_string());
     if let Ok(Value::Object(load)) = serde_json::to_value(&effective.load) {
         for (key, value) in load.iter().filter(|(key, _)| *key != "name") {
             // `model` is one key of two in the bench file.
