@@ -17,6 +17,7 @@ pub mod load;
 pub mod meta;
 pub mod mock;
 pub mod plan;
+pub mod redact;
 pub mod resources;
 pub mod status;
 pub mod summary;
