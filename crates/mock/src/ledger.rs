@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::Format;
 use record::mock::{MockConfig, MockRecord, Sleep};
+use record::{Format, Summary};
 use rustix::time::{ClockId, clock_gettime};
 
 /// How a request that was read in full ended.
@@ -54,9 +54,9 @@ pub(crate) struct Ledger {
     peak_in_flight: u64,
     first_read_ns: Option<u64>,
     last_written_ns: u64,
-    service_ns: Histogram<u64>,
+    service_ns: Distribution,
     asked_ns: u64,
-    slept_ns: Histogram<u64>,
+    slept_ns: Distribution,
     /// One bit for each port.
     ports: Box<[u64; 1024]>,
     distinct_ports: u64,
@@ -78,9 +78,9 @@ impl Ledger {
             // Requests carried over were read before: their window starts with the ledger.
             first_read_ns: (carried_in > 0).then_some(now_ns),
             last_written_ns: 0,
-            service_ns: stats::histogram::new(),
+            service_ns: Distribution::default(),
             asked_ns: 0,
-            slept_ns: stats::histogram::new(),
+            slept_ns: Distribution::default(),
             ports: Box::new([0; 1024]),
             distinct_ports: 0,
         }
@@ -121,14 +121,14 @@ impl Ledger {
         self.last_written_ns = now_ns;
         // Planned failures, some of them instant, must not make the service look faster.
         if outcome == Outcome::Served {
-            self.service_ns.saturating_record(now_ns.saturating_sub(read_ns));
+            self.service_ns.add(now_ns.saturating_sub(read_ns));
         }
     }
 
     /// A sleep is over.
     pub(crate) fn slept(&mut self, asked_ns: u64, slept_ns: u64) {
         self.asked_ns = self.asked_ns.saturating_add(asked_ns);
-        self.slept_ns.saturating_record(slept_ns);
+        self.slept_ns.add(slept_ns);
     }
 
     /// Bytes that were no request.
@@ -166,15 +166,56 @@ impl Ledger {
             served_per_s: if window_ns == 0 { 0.0 } else { served as f64 * 1e9 / window_ns as f64 },
             window_ns,
             peak_in_flight: self.peak_in_flight,
-            service_ns: stats::histogram::summarise(&self.service_ns),
-            sleep: Sleep {
-                asked_ns: self.asked_ns,
-                slept_ns: stats::histogram::summarise(&self.slept_ns),
-            },
+            service_ns: self.service_ns.summarise(),
+            sleep: Sleep { asked_ns: self.asked_ns, slept_ns: self.slept_ns.summarise() },
             distinct_peer_ports: self.distinct_ports,
             cpu_ns: cpu_ns().saturating_sub(self.cpu_at_open_ns),
             life_ns: now_ns.saturating_sub(self.opened_ns),
             config: config.clone(),
+        }
+    }
+}
+
+/// Durations: percentiles from a histogram, extremes and mean exact, so that a sleep of the
+/// asked length is not shown as a shorter one by the rounding of a bucket.
+#[derive(Debug)]
+struct Distribution {
+    histogram: Histogram<u64>,
+    min_ns: u64,
+    max_ns: u64,
+    sum_ns: u128,
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        Self { histogram: stats::histogram::new(), min_ns: u64::MAX, max_ns: 0, sum_ns: 0 }
+    }
+}
+
+impl Distribution {
+    fn add(&mut self, ns: u64) {
+        self.histogram.saturating_record(ns);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+        self.sum_ns += u128::from(ns);
+    }
+
+    fn summarise(&self) -> Summary {
+        let rounded = stats::histogram::summarise(&self.histogram);
+        if rounded.count == 0 {
+            return rounded;
+        }
+        let within = |p: Option<u64>| p.map(|ns| ns.clamp(self.min_ns, self.max_ns));
+        Summary {
+            count: rounded.count,
+            min: Some(self.min_ns),
+            mean: Some(self.sum_ns as f64 / rounded.count as f64),
+            p50: within(rounded.p50),
+            p90: within(rounded.p90),
+            p95: within(rounded.p95),
+            p99: within(rounded.p99),
+            p999: within(rounded.p999),
+            max: Some(self.max_ns),
         }
     }
 }
@@ -215,6 +256,7 @@ mod tests {
         assert_eq!((record.window_ns, record.life_ns), (12_000, 20_000));
         // A planned failure has no service time.
         assert_eq!(record.service_ns.count, 1);
+        assert_eq!(record.service_ns.min, Some(10_000));
     }
 
     #[test]
@@ -223,6 +265,18 @@ mod tests {
         assert_eq!((record.served, record.failed, record.window_ns), (0, 0, 0));
         assert_eq!(record.served_per_s, 0.0);
         assert!(record.failures.is_empty());
+    }
+
+    #[test]
+    fn extremes_and_mean_of_durations_are_exact() {
+        let mut durations = Distribution::default();
+        for ns in [2_000_001, 2_000_001, 2_000_001, 2_000_001, 2_000_001, 2_000_007] {
+            durations.add(ns);
+        }
+        let summary = durations.summarise();
+        assert_eq!((summary.min, summary.max), (Some(2_000_001), Some(2_000_007)));
+        assert_eq!(summary.mean, Some(2_000_002.0));
+        assert_eq!(summary.p50, Some(2_000_007), "a bucket's edge, within what was seen");
     }
 
     #[test]

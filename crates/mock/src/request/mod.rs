@@ -199,7 +199,7 @@ pub fn transcribe(stream: &[u8], piece_bytes: usize) -> Transcript {
     let mut start = 0;
     let mut received = 0;
     while received < stream.len() {
-        received = (received + piece_bytes.max(1)).min(stream.len());
+        received = received.saturating_add(piece_bytes.max(1)).min(stream.len());
         loop {
             let step = reader.step(&stream[start..received]);
             assert!(step.consumed <= received - start, "consumed more than there was");

@@ -48,10 +48,11 @@ const RESERVED_DESCRIPTORS: u64 = 32;
 /// A connection's buffer is kept for its next partial request up to this size.
 const KEPT_BUFFER_BYTES: usize = 4_096;
 /// Before a flush or stop: how long all must be quiet to be taken for done. The kernel delivers
-/// what a finished peer sent within microseconds, on a loaded host after its softirq ran.
-const QUIET_NS: u64 = 2_000_000;
+/// what a finished peer sent within microseconds; on a loaded host its softirq may wait for a
+/// turn of the scheduler.
+const QUIET_NS: u64 = 20_000_000;
 /// And how long a peer that keeps sending is waited for.
-const CATCH_UP_NS: u64 = 250_000_000;
+const CATCH_UP_NS: u64 = 500_000_000;
 
 /// Marks the listener among events; no connection has the slot `u32::MAX`.
 const LISTENER: u64 = u64::MAX;
@@ -159,8 +160,8 @@ impl Server {
 
     /// Serves until `control` asks to stop; returns what was seen since the last flush.
     ///
-    /// Before a flush or stop, all that peers have sent is read, until nothing came for 2 ms,
-    /// and at most for 250 ms: a generator that has exited is accounted for in full. Then, at
+    /// Before a flush or stop, all that peers have sent is read, until nothing came for 20 ms,
+    /// and at most for 500 ms: a generator that has exited is accounted for in full. Then, at
     /// a flush, requests whose peer has gone are `abandoned` and others carry over to the next
     /// record; at a stop, all that are in flight are `abandoned`.
     ///
