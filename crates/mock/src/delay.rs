@@ -239,4 +239,28 @@ mod tests {
         assert_eq!(delay(&config, u64::MAX, draws).sleep_ns, u64::MAX);
         assert_eq!(delay(&config, 0, draws).sleep_ns, u64::MAX);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_answer_is_due_in_a_stall_nor_earlier_than_without(
+            latency_ns in 0..10 * S,
+            period_ns in 2..10 * S,
+            share in 0.0..1.0,
+            since_start_ns in 0..1_000 * S,
+            fail in 0.0..1.0,
+        ) {
+            let length_ns = ((period_ns as f64 * share) as u64).clamp(1, period_ns - 1);
+            let mut config = config(&[("fail", "30%:status=503"), ("fail", "30%:body")]);
+            config.latency_ns = latency_ns;
+            let draws = Draws { fail, spike: 0.5 };
+            let without = delay(&config, since_start_ns, draws);
+            config.stall = Some(record::mock::Stall { length_ns, period_ns });
+            let with = delay(&config, since_start_ns, draws);
+            let phase_ns = (since_start_ns + with.sleep_ns) % period_ns;
+            proptest::prop_assert!(phase_ns < period_ns - length_ns);
+            proptest::prop_assert!(with.sleep_ns >= without.sleep_ns);
+            proptest::prop_assert!(with.sleep_ns - without.sleep_ns <= length_ns);
+            proptest::prop_assert_eq!(with.failure, without.failure);
+        }
+    }
 }
