@@ -103,7 +103,6 @@ pub fn verdict(
             }
             by_ranks
         } else {
-            if by_ranks != Word::Inconclusive && by_mean != Word::Inconclusive {}
             flags.push(HEAVY_TAILS);
             Word::Inconclusive
         }
