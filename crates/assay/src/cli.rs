@@ -1,0 +1,261 @@
+//! The command line as typed. No side effects here: verbs turn it into work.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use record::units;
+
+use crate::build_stamp;
+
+/// A performance laboratory: a number is printed only together with what makes it true.
+#[derive(Debug, Parser)]
+#[command(
+    name = "assay",
+    version = build_stamp::VERSION,
+    about,
+    after_help = "Exit status: 0 all valid; 1 assay or the system failed; 2 wrong input, nothing \
+                  started; 3 something is void, partial or incomplete; 4 a registered rule failed; \
+                  5 refused to start."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// Flags of every verb.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// When to colour; NO_COLOR is honoured by `auto`.
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    pub(crate) color: ColorChoice,
+    /// No progress and no remarks.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// More remarks.
+    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub(crate) verbose: u8,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Carry out a bench: plan, run, check, compare.
+    Run(RunArguments),
+    /// Show what a bench would do; starts nothing.
+    Plan(PlanArguments),
+    /// Load one URL and say what can be believed of the figures.
+    Load(LoadArguments),
+    /// Serve an instrumented latency mock on loopback.
+    Mock(MockArguments),
+    /// Compare the levels of a matrix, in pairs within blocks.
+    Compare(CompareArguments),
+    /// Tell finished, running, hung and died runs apart.
+    Status(StatusArguments),
+    /// Print completions for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+/// Where JSON goes: a file, or `-` for standard output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum JsonTarget {
+    /// `-`.
+    Stdout,
+    /// A file.
+    File(PathBuf),
+}
+
+fn json_target(text: &str) -> Result<JsonTarget, String> {
+    Ok(if text == "-" { JsonTarget::Stdout } else { JsonTarget::File(text.into()) })
+}
+
+/// `--json`.
+#[derive(Debug, Args)]
+pub(crate) struct JsonArgument {
+    /// Write the result as JSON to a file, or to standard output with `-`.
+    #[arg(long, value_name = "FILE|-", value_parser = json_target)]
+    pub(crate) json: Option<JsonTarget>,
+}
+
+/// What changes a bench from the command line.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// The bench file.
+    #[arg(value_name = "BENCH")]
+    pub(crate) bench: PathBuf,
+    /// Only the cells whose name matches.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) only: Option<String>,
+    /// Blocks, instead of the bench's.
+    #[arg(long, value_name = "N")]
+    pub(crate) blocks: Option<u32>,
+    /// Set one value, as `load.measure=30s`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// One block of tiny windows to prove the plumbing; no measurement.
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+/// `assay run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) bench: BenchArguments,
+    /// Name of the matrix; `<bench>-<UTC>-<n>` without it.
+    #[arg(long, value_name = "LABEL", value_parser = label)]
+    pub(crate) label: Option<String>,
+    /// Where labels are kept.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    /// Complete a label that was interrupted.
+    #[arg(long, requires = "label")]
+    pub(crate) resume: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+fn label(text: &str) -> Result<String, String> {
+    let fits = !text.is_empty()
+        && text.len() <= 100
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+        && !text.starts_with('.');
+    if !fits || text == record::layout::QUICK {
+        return Err("expected at most 100 letters, digits, `.`, `_` or `-`, not `quick`".into());
+    }
+    Ok(text.to_owned())
+}
+
+/// `assay plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub(crate) bench: BenchArguments,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay load`.
+#[derive(Debug, Args)]
+pub(crate) struct LoadArguments {
+    /// `http://host:port/path`.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Users of a closed loop; with `--rate`, the cap on connections.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) connections: Option<u32>,
+    /// Constant arrival rate of an open loop, as `2000/s`.
+    #[arg(long, value_name = "R", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Length of the measured window.
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(crate) duration: u64,
+    /// Discarded before the window.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
+    pub(crate) warmup: u64,
+    /// Bound on draining after the window.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    pub(crate) cooldown: u64,
+    /// After this a request in flight has failed.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(crate) timeout: u64,
+    /// Threads; one for each core of the affinity mask without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: Option<u32>,
+    /// Status that counts as success.
+    #[arg(long, value_name = "STATUS", default_value_t = 200, value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub(crate) expect_status: u16,
+    /// Body that counts as success, byte for byte.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) expect_body: Option<String>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+fn duration(text: &str) -> Result<u64, String> {
+    units::duration_ns(text).map_err(|error| error.to_string())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    units::rate_per_s(text).map_err(|error| error.to_string())
+}
+
+/// `assay mock`: the keys of a bench file's `mock` table as flags.
+#[derive(Debug, Args)]
+pub(crate) struct MockArguments {
+    /// Address to listen on; port 0 is a free one.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: String,
+    /// Time that each request sleeps.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) latency: Option<String>,
+    /// Size of an answer's body, as `128`, `64KB` or `64KiB`.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) body_size: Option<String>,
+    /// Seed of every random choice.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<String>,
+    /// In every period the last LENGTH answers nothing.
+    #[arg(long, value_name = "LENGTH/PERIOD")]
+    pub(crate) stall: Option<String>,
+    /// A share of requests fails: `1%:status=503`, `1%:body`, `1%:reset`, `1%:never`.
+    #[arg(long, value_name = "SHARE:HOW")]
+    pub(crate) fail: Vec<String>,
+    /// Slower by a factor for the first TIME: `5s:10x`.
+    #[arg(long, value_name = "TIME:FACTOR")]
+    pub(crate) cold: Option<String>,
+    /// The latency grows by this share of itself each minute: `+1%/min`.
+    #[arg(long, value_name = "SHARE/min", allow_hyphen_values = true)]
+    pub(crate) drift: Option<String>,
+    /// Slower by a factor from TIME on: `10s:1.3x`.
+    #[arg(long, value_name = "TIME:FACTOR")]
+    pub(crate) slow_after: Option<String>,
+    /// A share of requests takes this much more: `3.5%:225ms`.
+    #[arg(long, value_name = "SHARE:TIME")]
+    pub(crate) spike: Option<String>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// A label directory.
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Only the contrasts of this factor.
+    #[arg(long, value_name = "F")]
+    pub(crate) factor: Option<String>,
+    /// Every metric, not the primary one alone.
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// A label or a run directory.
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}

@@ -1,0 +1,87 @@
+//! The progress of a matrix: a bar on a terminal, plain lines elsewhere.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::{Progress, Step};
+use record::units::HumanDuration;
+
+use crate::output::Output;
+
+/// Shows a matrix on standard error.
+pub(crate) struct Display<'a> {
+    output: &'a Output,
+    bar: Option<ProgressBar>,
+}
+
+impl<'a> Display<'a> {
+    pub(crate) fn new(output: &'a Output) -> Self {
+        let bar = output.is_interactive().then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = ProgressBar::new(0).with_style(style);
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        Self { output, bar }
+    }
+
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => self.output.remark(text),
+        }
+    }
+}
+
+fn human(duration: Duration) -> String {
+    HumanDuration(duration.as_nanos() as f64).to_string()
+}
+
+impl Progress for Display<'_> {
+    fn step(&mut self, step: Step<'_>) {
+        if !self.output.shows_progress() {
+            return;
+        }
+        match step {
+            Step::Run { run, number, of, block, cell, elapsed, remaining } => {
+                let left = remaining.map_or_else(|| "unknown".to_owned(), human);
+                let text = format!("block {}/{} {cell}, {left} left", block.0, block.1);
+                if let Some(bar) = &self.bar {
+                    bar.set_length(of as u64);
+                    bar.set_position(number as u64 - 1);
+                    bar.set_message(text);
+                } else {
+                    let elapsed = human(elapsed);
+                    self.output.remark(&format!("{number}/{of} {run}: {text}, {elapsed} elapsed"));
+                }
+            }
+            Step::Live { rate_per_s, failed } => {
+                if let Some(bar) = &self.bar {
+                    let before = bar.message();
+                    let base = before.split(" | ").next().unwrap_or_default();
+                    bar.set_message(format!("{base} | {rate_per_s:.0}/s, {failed} failed"));
+                }
+            }
+            Step::Digested { run, validity } => {
+                if let Some(bar) = &self.bar {
+                    bar.inc(1);
+                }
+                for reason in &validity.reasons {
+                    let remedy =
+                        reason.remedy.as_ref().map(|text| format!("; {text}")).unwrap_or_default();
+                    self.line(&format!("  {run}: {}: {}{remedy}", reason.gate, reason.detail));
+                }
+            }
+            Step::BringUp { target } => self.output.detail(&format!("bringing up `{target}`")),
+            Step::Gap { length } => self.output.detail(&format!("gap of {}", human(length))),
+            Step::Note { text } => self.line(&format!("note: {text}")),
+        }
+    }
+}

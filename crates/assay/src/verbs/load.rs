@@ -1,0 +1,139 @@
+//! `assay load`: the engine of a matrix for one URL from the command line.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use record::Format;
+use record::job::{Event, Job};
+use record::plan::{BodyCheck, Expect, Extent, Gates, Load, Model, Scenario};
+
+use crate::cli::LoadArguments;
+use crate::exit::{Failure, Outcome, Status};
+use crate::output::Output;
+use crate::signals;
+
+/// Users of a closed loop without `-c`.
+const DEFAULT_USERS: u32 = 10;
+/// A window shorter than this says nothing; the longer default of a bench is for contrasts.
+const SHORTEST_WINDOW_NS: u64 = 1_000_000_000;
+
+pub(crate) fn run(arguments: &LoadArguments, output: &Output) -> Outcome {
+    let job = job(arguments)?;
+    let stop = signals::stop_flag()?;
+    let bar = output.is_interactive().then(|| bar(arguments));
+    let mut show = |event: &Event| {
+        if let (Some(bar), Event::Progress { failed, rate_per_s, .. }) = (&bar, event) {
+            bar.inc(1);
+            bar.set_message(format!("{rate_per_s:.0}/s, {failed} failed"));
+        }
+    };
+    let mut record = load::run(&job, &stop, &mut show).map_err(|error| match error {
+        load::LoadError::System(_) => Failure::failed(error),
+        load::LoadError::Descriptors { .. } => Failure::refused(error),
+        error => Failure::wrong(error),
+    })?;
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let gates = Gates { window_ns: SHORTEST_WINDOW_NS, ..Gates::default() };
+    record.validity = evidence::judge_load(&record, &gates).validity();
+    output.result(arguments.json.json.as_ref(), &record, || report::load_table(&record))?;
+    Ok(if record.validity.is_doubtful() { Status::Doubtful } else { Status::Done })
+}
+
+fn bar(arguments: &LoadArguments) -> ProgressBar {
+    let seconds = (arguments.warmup + arguments.duration) / 1_000_000_000;
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} s {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(seconds).with_style(style)
+}
+
+fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
+    let (address, host, path) = split_url(&arguments.url)?;
+    let (model, max_connections) = match arguments.rate {
+        Some(per_s) => (Model::Rate(per_s), arguments.connections),
+        None => (Model::Users(arguments.connections.unwrap_or(DEFAULT_USERS)), None),
+    };
+    Ok(Job {
+        format: Format::v1("assay.job"),
+        address,
+        host: Some(host),
+        scenario: Scenario {
+            name: "url".to_owned(),
+            method: "GET".to_owned(),
+            path,
+            headers: Vec::new(),
+            body: None,
+            expect: Expect {
+                status: vec![arguments.expect_status],
+                body: arguments.expect_body.clone().map(BodyCheck::Equals),
+                size_bytes: None,
+            },
+        },
+        load: Load {
+            name: "url".to_owned(),
+            model,
+            warmup: Extent::Ns(arguments.warmup),
+            measure: Extent::Ns(arguments.duration),
+            cooldown_ns: arguments.cooldown,
+            connections: "per-user".to_owned(),
+            max_connections,
+            timeout_ns: arguments.timeout,
+        },
+        threads: arguments.threads.unwrap_or(0),
+        progress: true,
+    })
+}
+
+/// Splits `http://host:port/path` into the address to connect to, the `Host` header and the
+/// path.
+fn split_url(url: &str) -> Result<(String, String, String), Failure> {
+    let wrong = |why: &str| {
+        Failure::wrong(format!(
+            "`{}` {why}; write `http://127.0.0.1:8080/path`",
+            record::redact::url(url)
+        ))
+    };
+    let rest = match url.split_once("://") {
+        Some(("http", rest)) => rest,
+        Some(("https", _)) => return Err(wrong("needs TLS, which this version cannot do")),
+        Some(_) => return Err(wrong("has an unknown scheme")),
+        None => return Err(wrong("has no scheme")),
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    if authority.is_empty() || authority.contains('@') {
+        return Err(wrong("has no plain host"));
+    }
+    let has_port = authority.rsplit_once(':').is_some_and(|(host, port)| {
+        !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()) && !host.ends_with(':')
+    });
+    let address = if has_port { authority.to_owned() } else { format!("{authority}:80") };
+    let path = path.split('#').next().unwrap_or_default();
+    if path.chars().any(|c| c.is_ascii_whitespace() || c.is_ascii_control()) {
+        return Err(wrong("has a blank in its path"));
+    }
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    Ok((address, authority.to_owned(), path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_url;
+
+    #[test]
+    fn urls() {
+        let split = |url: &str| split_url(url).map_err(|failure| failure.message);
+        let ok = |a: &str, h: &str, p: &str| Ok((a.to_owned(), h.to_owned(), p.to_owned()));
+        assert_eq!(
+            split("http://localhost:81/a?b=c#d"),
+            ok("localhost:81", "localhost:81", "/a?b=c")
+        );
+        assert_eq!(split("http://localhost"), ok("localhost:80", "localhost", "/"));
+        assert_eq!(split("http://[::1]:8080?x"), ok("[::1]:8080", "[::1]:8080", "/?x"));
+        assert_eq!(split("http://[::1]/"), ok("[::1]:80", "[::1]", "/"));
+        for bad in
+            ["localhost:80", "https://x/", "ftp://x/", "http:///a", "http://u:p@h/", "http://h/a b"]
+        {
+            assert!(split(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! One file per verb.
+
+pub(crate) mod compare;
+pub(crate) mod load;
+pub(crate) mod mock;
+pub(crate) mod plan;
+pub(crate) mod run;
+pub(crate) mod shell;
+pub(crate) mod status;

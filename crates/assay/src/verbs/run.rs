@@ -1,0 +1,155 @@
+//! `assay run`: plan, run, check, compare, explain.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use evidence::CompareOptions;
+use lab::{Digested, Digester, Finished, Interrupt, LabError, Session};
+use record::compare::Matrix;
+use record::layout;
+use record::plan::{Gates, Plan};
+use report::Show;
+
+use crate::build_stamp;
+use crate::cli::RunArguments;
+use crate::exit::{Failure, Outcome, Status};
+use crate::output::Output;
+use crate::progress::Display;
+use crate::signals;
+use crate::verbs::compare::failure;
+use crate::verbs::plan::expand;
+
+pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
+    let plan = expand(&arguments.bench)?;
+    for note in &plan.notes {
+        output.remark(&format!("note: {note}"));
+    }
+    let program = build_stamp::program()?;
+    let interrupt = Interrupt::default();
+    signals::route(&interrupt, || {
+        let _ =
+            writeln!(std::io::stderr(), "stopping after the current run; once more stops at once");
+    })?;
+    let label = arguments.label.clone().unwrap_or_else(|| fresh_label(&plan, &arguments.out));
+    let session = Session {
+        plan: &plan,
+        out: arguments.out.clone(),
+        label,
+        resume: arguments.resume,
+        assay: program.clone(),
+        build: build_stamp::build(&program),
+        options: options(arguments),
+        digester: &ReadSide,
+        interrupt: &interrupt,
+    };
+    let mut display = Display::new(output);
+    let made = lab::execute(&session, &mut display);
+    display.finish();
+    let finished = made.map_err(lab_failure)?;
+    if plan.quick {
+        return quick_end(&finished, output);
+    }
+    let matrix = write_matrix(&finished)?;
+    let comparison =
+        evidence::compare(&finished.dir, &CompareOptions::default()).map_err(failure)?;
+    let table = report::comparison_table(&comparison, Show::Primary);
+    output.result(arguments.json.json.as_ref(), &matrix, || table)?;
+    output.remark(&format!("kept in {}", finished.dir.display()));
+    Ok(status(&finished, &matrix))
+}
+
+fn lab_failure(error: LabError) -> Failure {
+    if error.is_refusal() { Failure::refused(error) } else { Failure::failed(error) }
+}
+
+/// `<bench>-<UTC>-<n>` with the first n that is free.
+fn fresh_label(plan: &Plan, out: &Path) -> String {
+    let base = format!("{}-{}", plan.bench, clock::utc_now_compact());
+    let folder = if plan.quick { out.join(layout::QUICK) } else { out.to_owned() };
+    (1..1000)
+        .map(|n| format!("{base}-{n}"))
+        .find(|label| !folder.join(label).exists())
+        .unwrap_or(base)
+}
+
+/// The options of the command line, for every run's metadata.
+fn options(arguments: &RunArguments) -> BTreeMap<String, String> {
+    let bench = &arguments.bench;
+    let mut options = BTreeMap::from([
+        ("bench".to_owned(), bench.bench.display().to_string()),
+        ("out".to_owned(), arguments.out.display().to_string()),
+        ("quick".to_owned(), bench.quick.to_string()),
+        ("resume".to_owned(), arguments.resume.to_string()),
+    ]);
+    let optional = [
+        ("label", arguments.label.clone()),
+        ("only", bench.only.clone()),
+        ("blocks", bench.blocks.map(|blocks| blocks.to_string())),
+        ("set", (!bench.set.is_empty()).then(|| bench.set.join(" "))),
+    ];
+    for (name, value) in optional {
+        if let Some(value) = value {
+            options.insert(name.to_owned(), value);
+        }
+    }
+    options
+}
+
+/// A quick run proves the plumbing and shows no table.
+fn quick_end(finished: &Finished, output: &Output) -> Outcome {
+    output.data(&format!(
+        "quick: {} of {} runs went through; this is no measurement\n",
+        finished.digested.len(),
+        finished.planned
+    ))?;
+    output.remark(&format!("kept in {}", finished.dir.display()));
+    Ok(if finished.interrupted || finished.left > 0 { Status::Doubtful } else { Status::Done })
+}
+
+/// Derives the matrix from the kept digests and writes it beside them.
+fn write_matrix(finished: &Finished) -> Result<Matrix, Failure> {
+    let mut matrix = evidence::matrix(&finished.dir).map_err(failure)?;
+    matrix.parent_cpu_ns = Some(finished.parent_cpu_ns);
+    matrix.elapsed_ns = Some(finished.elapsed_ns);
+    let written = |path: &Path, result: std::io::Result<()>| {
+        result
+            .map_err(|error| Failure::failed(format!("cannot write `{}`: {error}", path.display())))
+    };
+    let path = finished.dir.join(layout::MATRIX_JSON);
+    written(&path, layout::write_json(&path, &matrix))?;
+    let path = finished.dir.join(layout::MATRIX_MD);
+    written(&path, layout::write_atomic(&path, report::matrix_md(&matrix).as_bytes()))?;
+    Ok(matrix)
+}
+
+fn status(finished: &Finished, matrix: &Matrix) -> Status {
+    let doubtful = finished.digested.iter().any(|(_, validity)| validity.is_doubtful());
+    let kept_doubt = matrix.runs.iter().any(|run| {
+        run.kind == "measured" && run.validity.as_ref().is_some_and(record::Validity::is_doubtful)
+    });
+    if finished.interrupted || finished.left > 0 || doubtful || kept_doubt {
+        Status::Doubtful
+    } else {
+        Status::Done
+    }
+}
+
+/// How a run directory becomes a digest: the read side behind the lab's seam.
+struct ReadSide;
+
+impl Digester for ReadSide {
+    fn digest(
+        &self,
+        run_dir: &Path,
+        gates: &Gates,
+        primary: Option<&str>,
+    ) -> Result<Digested, String> {
+        let digest =
+            evidence::digest(run_dir, gates, primary).map_err(|error| error.to_string())?;
+        let mut json = serde_json::to_vec_pretty(&digest).map_err(|error| error.to_string())?;
+        json.push(b'\n');
+        let markdown = report::digest_md(&digest);
+        Ok(Digested { json, markdown, validity: digest.validity })
+    }
+}

@@ -1,0 +1,392 @@
+//! One run from its directory to its digest.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clock::{Clock, Monotonic};
+use observe::{Scope, Watch};
+use record::job::{Event, Job};
+use record::meta::{Meta, Outcome, OutcomeState, ProcessIdentity};
+use record::plan::{Cell, Plan, RunKind, TargetKind};
+use record::resources::Edge;
+use record::{Format, Validity, layout};
+use target::{BringUpError, FLUSH_BOUND};
+
+use crate::digester::Digester;
+use crate::error::LabError;
+use crate::facts::Facts;
+use crate::generator::Generator;
+use crate::instances::{Instances, Up};
+use crate::interrupt::Interrupt;
+use crate::label::Label;
+use crate::observer::Observer;
+use crate::pending::Pending;
+use crate::progress::{Progress, Step};
+
+/// How often the parent looks at its children while the load runs. Events come in between.
+const LOOK: Duration = Duration::from_millis(100);
+/// Folder of the logs of instances that serve several runs.
+const INSTANCES: &str = "instances";
+
+/// What a run needs of its matrix.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) label: &'a Label,
+    pub(crate) facts: &'a Facts,
+    pub(crate) digester: &'a dyn Digester,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) since_previous_run_ns: Option<u64>,
+    pub(crate) previous_cell: Option<String>,
+}
+
+/// How a run ended.
+pub(crate) enum Ended {
+    /// Digested.
+    Digested(Validity, OutcomeState),
+    /// Cut short by the user: no digest, incomplete.
+    Aborted,
+}
+
+/// Makes one run.
+///
+/// # Errors
+/// [`LabError::Refused`] when the target's port is taken, other errors when the file system or
+/// a child of our own fails. A target that fails is no error: it is digested.
+pub(crate) fn make(
+    pending: &Pending,
+    cell: &Cell,
+    surroundings: &Surroundings<'_>,
+    instances: &mut Instances,
+    progress: &mut dyn Progress,
+) -> Result<Ended, LabError> {
+    let began_ns = Monotonic.now_ns();
+    let cpu_before = own_cpu_ns();
+    let dir = surroundings.label.dir.join(layout::RUNS).join(&pending.dir);
+    fs::create_dir(&dir).map_err(LabError::write(&dir))?;
+    let scratch = Scratch::create(&dir)?;
+    let mut meta = first_meta(pending, cell, surroundings);
+    write_meta(&dir, &meta)?;
+
+    let outcome = measure(pending, cell, surroundings, instances, &dir, &mut meta, progress);
+    if surroundings.interrupt.wants_abort() {
+        return Ok(Ended::Aborted);
+    }
+    let outcome = outcome?;
+    drop(scratch);
+    let state = outcome.state;
+    meta.instants_ns.insert("digest_start".to_owned(), Monotonic.now_ns());
+    meta.outcome = Some(outcome);
+    meta.parent_cpu_ns = Some(own_cpu_ns() - cpu_before);
+    meta.elapsed_ns = Some(Monotonic.now_ns() - began_ns);
+    write_meta(&dir, &meta)?;
+    let validity = write_digest(&dir, &pending.dir, cell, surroundings)?;
+    progress.step(Step::Digested { run: &pending.dir, validity: &validity });
+    Ok(Ended::Digested(validity, state))
+}
+
+/// Scratch space of a run, removed with it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn create(run_dir: &Path) -> Result<Self, LabError> {
+        let path = run_dir.join(layout::SCRATCH);
+        fs::create_dir(&path).map_err(LabError::write(&path))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept by the next `--resume`.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn own_cpu_ns() -> u64 {
+    let usage = clock::own_usage();
+    usage.cpu_user_ns + usage.cpu_sys_ns
+}
+
+fn first_meta(pending: &Pending, cell: &Cell, surroundings: &Surroundings<'_>) -> Meta {
+    let Surroundings { plan, label, facts, .. } = surroundings;
+    let planned = &pending.planned;
+    Meta {
+        format: Format::v1("assay.meta"),
+        label: label.name.clone(),
+        run: pending.dir.clone(),
+        block: planned.block,
+        order: planned.order,
+        cell: planned.cell.clone(),
+        levels: cell.levels.clone(),
+        kind: planned.kind,
+        attempt: pending.attempt,
+        instance: planned.instance,
+        quick: plan.quick,
+        assay: facts.build.clone(),
+        options: facts.options.clone(),
+        started_utc: clock::utc_now(),
+        since_previous_run_ns: surroundings.since_previous_run_ns,
+        previous_cell: surroundings.previous_cell.clone(),
+        effective: record::redact::effective(&cell.effective),
+        identity_sha256: cell.identity_sha256.clone(),
+        scenario_sha256: cell.scenario_sha256.clone(),
+        files: plan.files.clone(),
+        processes: BTreeMap::from([("parent".to_owned(), facts.parent.clone())]),
+        host: facts.host.clone(),
+        instants_ns: BTreeMap::new(),
+        outcome: None,
+        parent_cpu_ns: None,
+        elapsed_ns: None,
+    }
+}
+
+fn write_meta(dir: &Path, meta: &Meta) -> Result<(), LabError> {
+    let path = dir.join(layout::META);
+    layout::write_json(&path, meta).map_err(LabError::write(&path))
+}
+
+/// Writes `digest.md`, then `digest.json`: with the second the run is complete.
+fn write_digest(
+    dir: &Path,
+    run: &str,
+    cell: &Cell,
+    surroundings: &Surroundings<'_>,
+) -> Result<Validity, LabError> {
+    let primary = surroundings.plan.compare.primary.as_deref();
+    let digested = surroundings
+        .digester
+        .digest(dir, &cell.gates, primary)
+        .map_err(|why| LabError::Digest { run: run.to_owned(), why })?;
+    let path = dir.join(layout::DIGEST_MD);
+    layout::write_atomic(&path, digested.markdown.as_bytes()).map_err(LabError::write(&path))?;
+    let path = dir.join(layout::DIGEST_JSON);
+    layout::write_atomic(&path, &digested.json).map_err(LabError::write(&path))?;
+    Ok(digested.validity)
+}
+
+/// Brings the target up, drives the load, collects the evidence.
+fn measure(
+    pending: &Pending,
+    cell: &Cell,
+    surroundings: &Surroundings<'_>,
+    instances: &mut Instances,
+    dir: &Path,
+    meta: &mut Meta,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, LabError> {
+    let Surroundings { facts, interrupt, label, .. } = surroundings;
+    let number = pending.planned.instance;
+    let logs = if pending.alone {
+        dir.to_owned()
+    } else {
+        let logs = label.dir.join(INSTANCES).join(format!("{number:02}"));
+        fs::create_dir_all(logs.join(layout::SCRATCH)).map_err(LabError::write(&logs))?;
+        logs
+    };
+    let target = &cell.effective.target;
+    if !instances.is_up(number) {
+        progress.step(Step::BringUp { target: &target.name });
+    }
+    let up = match instances.get(number, target, &cell.effective.cpus, &logs, facts, interrupt) {
+        Ok(up) => up,
+        Err(error) if error.is_refusal() => return Err(LabError::Refused(error)),
+        Err(error) => return Ok(failed_bring_up(&error)),
+    };
+    up.mark_logs();
+    meta.instants_ns.insert("target_ready".to_owned(), up.ready_ns);
+    let target_role = if is_mock(up) { "mock" } else { "target" };
+    if let Some(identity) = target_identity(up) {
+        meta.processes.insert(target_role.to_owned(), identity);
+    }
+    let outcome = drive(cell, surroundings, up, target_role, dir, meta, progress)?;
+    if interrupt.wants_abort() {
+        return Ok(outcome);
+    }
+    let witness = is_mock(up).then(|| up.instance.flush_mock(FLUSH_BOUND));
+    let copied = up.copy_logs(dir);
+    copied.map_err(LabError::write(dir))?;
+    if pending.last_of_instance
+        && let Some(left) = instances.stop(number)
+    {
+        progress.step(Step::Note { text: left });
+    }
+    // After the stop: a mock that serves this run alone has just written an empty ledger there.
+    if let Some(record) = witness {
+        let path = dir.join(layout::MOCK);
+        match record {
+            Ok(record) => layout::write_json(&path, &record).map_err(LabError::write(&path))?,
+            // Absent evidence is found by its gate; the reason is told here.
+            Err(error) => {
+                let _ = fs::remove_file(&path);
+                progress.step(Step::Note { text: format!("{}: {error}", pending.dir) });
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn is_mock(up: &Up) -> bool {
+    matches!(up.target.kind, TargetKind::Mock(_))
+}
+
+fn failed_bring_up(error: &BringUpError) -> Outcome {
+    Outcome { state: error.outcome(), detail: error.to_string() }
+}
+
+fn target_identity(up: &Up) -> Option<ProcessIdentity> {
+    let mut identity = observe::process_identity(up.instance.pid()?)?;
+    identity.version = up.instance.version().map(str::to_owned);
+    Some(identity)
+}
+
+/// Starts observer and generator and watches them, the target and the clock.
+fn drive(
+    cell: &Cell,
+    surroundings: &Surroundings<'_>,
+    up: &mut Up,
+    target_role: &str,
+    dir: &Path,
+    meta: &mut Meta,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, LabError> {
+    let Surroundings { plan, facts, .. } = surroundings;
+    let host = match &up.target.kind {
+        TargetKind::Url(url) => url
+            .split("//")
+            .nth(1)
+            .map(|rest| rest.split(['/', '?']).next().unwrap_or(rest).to_owned()),
+        _ => None,
+    };
+    let job = Job {
+        format: Format::v1("assay.job"),
+        address: up.instance.address().to_owned(),
+        host,
+        scenario: cell.effective.scenario.clone(),
+        load: cell.effective.load.clone(),
+        threads: 0,
+        progress: true,
+    };
+    meta.instants_ns.insert("load_start".to_owned(), Monotonic.now_ns());
+    let mut generator = Generator::start(facts, dir, &job, &cell.effective.cpus.generator)?;
+    let mut watches = vec![
+        watch("generator", generator.guardian_pid(), Scope::Below),
+        watch("parent", std::process::id(), Scope::Alone),
+    ];
+    if let Some(guardian) = up.instance.guardian_pid() {
+        watches.push(watch(target_role, guardian, Scope::Below));
+    }
+    let mut observer =
+        Observer::start(facts, dir, watches, cell.effective.observe_interval_ns, &cell.effective.cpus.parent)?;
+    for (role, pid) in [("generator", generator.pid()), ("observer", observer.pid())] {
+        if let Some(mut identity) = observe::process_identity(pid) {
+            identity.version = Some(format!("assay {}", facts.build.version));
+            meta.processes.insert(role.to_owned(), identity);
+        }
+    }
+    write_meta(dir, meta)?;
+
+    let timeout_ns = plan.estimate.run_timeout_ns;
+    let mut watched =
+        Watched { up, generator: &mut generator, observer: &mut observer, meta, progress };
+    let outcome = watched.until_the_end(timeout_ns, surroundings.interrupt);
+    observer.stop();
+    meta.instants_ns.insert("load_end".to_owned(), Monotonic.now_ns());
+    Ok(outcome)
+}
+
+fn watch(role: &str, pid: u32, scope: Scope) -> Watch {
+    Watch { role: role.to_owned(), pid, start_ticks: None, scope }
+}
+
+/// The children of a run while the load is on.
+struct Watched<'a> {
+    up: &'a mut Up,
+    generator: &'a mut Generator,
+    observer: &'a mut Observer,
+    meta: &'a mut Meta,
+    progress: &'a mut dyn Progress,
+}
+
+impl Watched<'_> {
+    fn until_the_end(&mut self, timeout_ns: u64, interrupt: &Interrupt) -> Outcome {
+        let deadline_ns = Monotonic.now_ns().saturating_add(timeout_ns);
+        loop {
+            if let Some(event) = self.generator.event(LOOK) {
+                self.take(&event);
+                continue;
+            }
+            if interrupt.wants_abort() {
+                self.generator.kill();
+                return Outcome {
+                    state: OutcomeState::Interrupted,
+                    detail: "interrupted by a signal".to_owned(),
+                };
+            }
+            if let Some(exit) = self.generator.exited() {
+                // A target that went down at the very end shows here.
+                return match self.up.instance.exited() {
+                    Some(died) => self.target_died(&died),
+                    None if exit.success() => {
+                        Outcome { state: OutcomeState::Finished, detail: String::new() }
+                    }
+                    None => Outcome {
+                        state: OutcomeState::GeneratorFailed,
+                        detail: format!("the generator {exit}; see `generator.log`"),
+                    },
+                };
+            }
+            if let Some(exit) = self.up.instance.exited() {
+                self.generator.stop();
+                return self.target_died(&exit);
+            }
+            if Monotonic.now_ns() >= deadline_ns {
+                self.generator.stop();
+                let seconds = timeout_ns as f64 / 1e9;
+                return Outcome {
+                    state: OutcomeState::TimedOut,
+                    detail: format!("not finished after {seconds:.0} s; see `matrix.timeout`"),
+                };
+            }
+        }
+    }
+
+    fn target_died(&self, exit: &target::Exit) -> Outcome {
+        Outcome {
+            state: OutcomeState::TargetDied,
+            detail: format!("target `{}` {exit} during the run", self.up.target.name),
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        match event {
+            Event::Started { window_start_ns, window_end_ns, .. } => {
+                // Known ahead, so that the observer samples at the instant itself.
+                if let Some(at_ns) = window_start_ns {
+                    self.edge(Edge::WindowStart, *at_ns);
+                }
+                if let Some(at_ns) = window_end_ns {
+                    self.edge(Edge::WindowEnd, *at_ns);
+                }
+            }
+            Event::WindowOpen { at_ns } => self.edge(Edge::WindowStart, *at_ns),
+            Event::WindowClosed { at_ns } => self.edge(Edge::WindowEnd, *at_ns),
+            Event::Progress { failed, rate_per_s, .. } => {
+                self.progress.step(Step::Live { rate_per_s: *rate_per_s, failed: *failed });
+            }
+        }
+    }
+
+    /// Marks an edge once.
+    fn edge(&mut self, edge: Edge, at_ns: u64) {
+        if self.meta.instants_ns.insert(edge.word().to_owned(), at_ns).is_none() {
+            self.observer.mark(edge, at_ns);
+        }
+    }
+}
+
+/// Whether a run of this kind counts.
+pub(crate) fn counts(kind: RunKind) -> bool {
+    kind == RunKind::Measured
+}
