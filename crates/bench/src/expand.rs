@@ -93,10 +93,12 @@ fn expand_sources(
     let mut matrix_table = table_of(&defaults, "matrix");
     merge(&mut matrix_table, &file.matrix, None);
     merge(&mut matrix_table, &table_of(&set, "matrix"), Some(&"--set".into()));
-    let matrix = effective_matrix(&matrix_table, input.overrides, &reading);
+    // These two are no part of a cell, so a reference in them has nothing to refer to.
+    let effective = Reading { stage: Stage::Effective, problems, keys: None };
+    let matrix = effective_matrix(&matrix_table, input.overrides, &effective);
     let mut compare_table = file.compare.clone();
     merge(&mut compare_table, &table_of(&set, "compare"), Some(&"--set".into()));
-    let compare = settings::compare(&mut written(&compare_table, "compare"), &reading);
+    let compare = settings::compare(&mut written(&compare_table, "compare"), &effective);
     if complete {
         let varied: Vec<&str> = factors.varied.iter().map(|factor| factor.name.as_str()).collect();
         settings::check_factors(&matrix_table, &varied, &reading);

@@ -171,8 +171,8 @@ fn listed(
         }
         levels.push(Draft::named(level, element.at));
     }
-    let factor = finish(name, Some(section), levels, node, reading);
-    factor.filter(|_| complete)
+    // Fewer levels than were written would be counted wrongly.
+    if complete { finish(name, Some(section), levels, node, reading) } else { None }
 }
 
 /// A factor written as a table: levels that patch, or one key swept over values.
@@ -188,6 +188,7 @@ fn tabled(
         reading.report(Report::at(node.key, message).help(format!("write `{name} = [\"...\"]`")));
         return None;
     }
+    let before = reading.problems.borrow().len();
     let is_list = |key: &str| table.get(key).is_some_and(|node| node.as_list().is_some());
     let is_text = |key: &str| table.get(key).is_some_and(|node| node.as_text().is_some());
     let drafts = if is_list("values") || (is_text("key") && table.len() == 1) {
@@ -201,6 +202,9 @@ fn tabled(
         leaves("", &level.patch, &mut |_, _| any = true);
         any
     });
+    if reading.problems.borrow().len() > before {
+        return None;
+    }
     if !sets_something {
         let near = words::nearest_suffix(name, Section::ALL.map(Section::name));
         let message = format!("levels of `{name}` set nothing{near}");

@@ -54,8 +54,8 @@ impl Layers<'_> {
         let mut good = true;
         for section in [Section::Target, Section::Scenario, Section::Load] {
             let name = section.name();
-            let chosen = self.factors.varied.iter().any(|factor| factor.section == Some(section))
-                || self.factors.fixed.iter().any(|(fixed, _)| fixed == name);
+            // A choice that was refused has been reported; it is not also missing.
+            let chosen = self.file.factors.contains_key(name);
             let Some(tables) = self.file.tables(section).filter(|_| !chosen) else { continue };
             let report = match tables.len() {
                 1 => continue,

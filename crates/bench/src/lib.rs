@@ -27,6 +27,7 @@ mod patch;
 mod problem;
 mod read;
 mod runs;
+mod schema;
 mod settings;
 mod source;
 mod typed;
@@ -38,6 +39,7 @@ use record::plan::Plan;
 
 pub use env::{Env, System};
 pub use problem::{Diagnostics, Problem};
+pub use schema::schema;
 
 /// What the command line changes about a bench.
 #[derive(Debug, Clone, Default)]

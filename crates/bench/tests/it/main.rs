@@ -1,4 +1,6 @@
 //! Tests of the whole path from text to plan.
 
+mod corpus;
 mod expansion;
+mod schema;
 mod support;

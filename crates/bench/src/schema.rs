@@ -1,0 +1,762 @@
+//! The JSON Schema of a bench file, for editors and other tools.
+//!
+//! The types here mirror the grammar and are never read into: the parser points into the file
+//! and reports everything at once, which a deserializer cannot. A test walks both and fails when
+//! a key is in one and not in the other. What a schema cannot say (names that must exist, one
+//! kind per table) is left to the parser; a reference may stand for a word or a number, but not
+//! for a whole table.
+
+#![expect(dead_code, reason = "the types are only ever turned into a schema")]
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value as Json;
+
+/// A type that is one piece of schema.
+macro_rules! shape {
+    ($(#[doc = $doc:literal] $name:ident = $schema:tt;)*) => {$(
+        #[doc = $doc]
+        struct $name;
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let mut schema = json_schema!($schema);
+                schema.insert("description".to_owned(), Json::from($doc.trim()));
+                schema
+            }
+        }
+    )*};
+}
+
+shape! {
+    #[doc = "A duration such as `30s` or `1m30s` (ns us ms s m h d), or a reference."]
+    Duration = {
+        "type": "string",
+        "pattern": r"^\s*(([0-9][0-9._]*|\.[0-9][0-9._]*)\s*(ns|us|ms|s|m|h|d)\s*)+$|\$\{"
+    };
+    #[doc = "A duration, or a bare count of requests."]
+    Extent = {
+        "anyOf": [
+            { "$ref": "#/$defs/Duration" },
+            { "type": "integer", "minimum": 0 }
+        ]
+    };
+    #[doc = "A size such as `64KB` (64,000 bytes) or `64KiB` (65,536), or a bare count of bytes."]
+    Size = {
+        "anyOf": [
+            { "type": "integer", "minimum": 0 },
+            { "type": "string" }
+        ]
+    };
+    #[doc = "A percentage such as `0.1%`."]
+    Share = { "type": "string", "pattern": r"%\s*$|\$\{" };
+    #[doc = "A rate such as `200/s`."]
+    Rate = { "type": "string", "pattern": r"/|\$\{" };
+    #[doc = "A whole number, or a reference alone."]
+    Count = {
+        "anyOf": [
+            { "type": "integer", "minimum": 0 },
+            { "type": "string", "pattern": r"^\$\{[^}]*\}$" }
+        ]
+    };
+    #[doc = "Text, or a number or flag as text."]
+    Scalar = { "type": ["string", "integer", "number", "boolean"] };
+    #[doc = "A program and its arguments."]
+    Command = {
+        "anyOf": [
+            { "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/Scalar" } },
+            { "type": "string", "pattern": r"^\$\{[^}]*\}$" }
+        ]
+    };
+    #[doc = "One text or a list of them."]
+    Texts = {
+        "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": "string" } }
+        ]
+    };
+    #[doc = "Cores such as `0-3,6`, or a bare core."]
+    Cores = { "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string" }] };
+    #[doc = "Status codes that count as success: one, or a list."]
+    Statuses = {
+        "anyOf": [
+            { "$ref": "#/$defs/Count" },
+            { "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/Count" } }
+        ]
+    };
+    #[doc = "A value of `vars`: anything, or `{ env = \"NAME\", default = ... }`."]
+    Variable = {
+        "type": ["string", "integer", "number", "boolean", "array", "object"]
+    };
+    #[doc = "A setting of the mock as `assay mock` takes it."]
+    MockSetting = { "type": ["string", "integer", "number"] };
+    #[doc = "A value of a swept key."]
+    Swept = { "type": ["string", "integer", "number", "boolean", "array"] };
+    #[doc = "Whether instances get a discarded first run: `auto` for those of several runs."]
+    WarmupRun = { "enum": ["auto", true, false] };
+}
+
+/// A bench: what is measured.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, title = "assay bench")]
+struct Bench {
+    /// Variables, used as `${vars.name}`.
+    vars: Option<BTreeMap<String, Variable>>,
+    /// Systems under test by name.
+    #[schemars(extend("propertyNames" = { "$ref": "#/$defs/Name" }))]
+    target: Option<BTreeMap<String, Target>>,
+    /// Requests by name.
+    #[schemars(extend("propertyNames" = { "$ref": "#/$defs/Name" }))]
+    scenario: Option<BTreeMap<String, Scenario>>,
+    /// How work arrives, by name.
+    #[schemars(extend("propertyNames" = { "$ref": "#/$defs/Name" }))]
+    load: Option<BTreeMap<String, Load>>,
+    /// What is varied.
+    #[schemars(extend("propertyNames" = { "$ref": "#/$defs/Name" }))]
+    factors: Option<BTreeMap<String, Factor>>,
+    /// Exceptions: cells to skip or to patch.
+    r#where: Option<Vec<Where>>,
+    /// Blocks and orders.
+    matrix: Option<Matrix>,
+    /// Cores by role.
+    cpus: Option<Cpus>,
+    /// Bounds of the gates.
+    gates: Option<Gates>,
+    /// Observers.
+    observe: Option<Observe>,
+    /// What is compared.
+    compare: Option<Compare>,
+}
+
+/// A system under test: one of `command`, `mock`, `url`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Target {
+    /// A process.
+    command: Option<Command>,
+    /// assay's own mock.
+    mock: Option<Mock>,
+    /// `http://host:port` of something that runs already.
+    url: Option<String>,
+    /// Where it listens, `host:port`; port 0 is a free one, `${target.port}`.
+    address: Option<Address>,
+    /// Environment added to the parent's.
+    env: Option<BTreeMap<String, Scalar>>,
+    /// Working directory, relative to the bench file.
+    cwd: Option<Scalar>,
+    /// How it is stopped.
+    stop: Option<Stop>,
+    /// When it is ready; else when its port accepts.
+    ready: Option<Ready>,
+    /// How long an instance lives.
+    fresh: Option<Fresh>,
+    /// Estimate of its bring-up.
+    bring_up: Option<Duration>,
+    /// Variables that adapt scenarios to it.
+    vars: Option<BTreeMap<String, Variable>>,
+    /// How its version is asked for, and the pin.
+    version: Option<Version>,
+}
+
+/// An address.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Address {
+    /// `host:port`.
+    Plain(String),
+    /// By protocol.
+    Named(Addresses),
+}
+
+/// Addresses by protocol.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Addresses {
+    /// Of plaintext HTTP.
+    http: Option<String>,
+}
+
+/// The flags of `assay mock`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Mock {
+    /// Time each request sleeps.
+    latency: Option<MockSetting>,
+    /// Bytes of a body.
+    body_size: Option<MockSetting>,
+    /// Seed of its random choices.
+    seed: Option<MockSetting>,
+    /// `1s/5s`: stalls of this length in every period.
+    stall: Option<MockSetting>,
+    /// `1%:status=503` (also `body`, `reset`, `never`), one or several.
+    fail: Option<Texts>,
+    /// `5s:10x`: slower at first.
+    cold: Option<MockSetting>,
+    /// `+1%/min`: growing latency.
+    drift: Option<MockSetting>,
+    /// `10s:1.3x`: slower from then on.
+    slow_after: Option<MockSetting>,
+    /// `3.5%:225ms`: a share takes longer.
+    spike: Option<MockSetting>,
+}
+
+/// How a process is stopped.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Stop {
+    /// Signal without `SIG`.
+    signal: Option<Signal>,
+    /// Time before the whole tree is killed.
+    grace: Option<Duration>,
+}
+
+/// Signals that can end a process.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "UPPERCASE")]
+enum Signal {
+    Term,
+    Int,
+    Hup,
+    Quit,
+    Kill,
+    Usr1,
+    Usr2,
+}
+
+/// When a target is ready; one of `get` and `line`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Ready {
+    /// Port to connect to instead of the address's.
+    port: Option<Count>,
+    /// Path that must answer.
+    get: Option<Scalar>,
+    /// Text in a line of its output.
+    line: Option<String>,
+    /// Bound on the wait.
+    within: Option<Duration>,
+}
+
+/// How long an instance lives.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum Fresh {
+    /// One per run.
+    Run,
+    /// One per level of the innermost factor that changes the target.
+    Change,
+    /// All stay up.
+    Matrix,
+}
+
+/// A version as the program reports it.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Version {
+    /// Command that prints it.
+    command: Option<Command>,
+    /// Text that must be in it.
+    is: Option<Scalar>,
+}
+
+/// A request: one of the methods with its path.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Scenario {
+    /// GET this path.
+    get: Option<Scalar>,
+    /// POST to this path.
+    post: Option<Scalar>,
+    /// PUT to this path.
+    put: Option<Scalar>,
+    /// PATCH this path.
+    patch: Option<Scalar>,
+    /// DELETE this path.
+    delete: Option<Scalar>,
+    /// HEAD of this path.
+    head: Option<Scalar>,
+    /// OPTIONS of this path.
+    options: Option<Scalar>,
+    /// Extra headers.
+    headers: Option<BTreeMap<String, Scalar>>,
+    /// Body.
+    body: Option<String>,
+    /// What an answer must be.
+    expect: Option<Expect>,
+    /// Variables.
+    vars: Option<BTreeMap<String, Variable>>,
+    /// This row's patch of the load.
+    load: Option<Load>,
+    /// Its targets; elsewhere it is skipped.
+    only: Option<Texts>,
+}
+
+/// What an answer must be to count as success.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Expect {
+    /// Status codes; 200.
+    status: Option<Statuses>,
+    /// The body.
+    body: Option<BodyCheck>,
+    /// Its exact size.
+    size: Option<Size>,
+}
+
+/// A check of the body.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum BodyCheck {
+    /// Byte for byte.
+    Equals(String),
+    /// A part of it.
+    Contains(Contains),
+}
+
+/// A part of a body.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Contains {
+    /// The text.
+    contains: String,
+}
+
+/// How work arrives: one of `users` and `rate`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Load {
+    /// A closed loop of this many users.
+    users: Option<Count>,
+    /// An open loop at this constant rate, in total.
+    rate: Option<Rate>,
+    /// Discarded at the start.
+    warmup: Option<Extent>,
+    /// The measured window.
+    measure: Option<Extent>,
+    /// Bound on the drain after the window.
+    cooldown: Option<Duration>,
+    /// Connection mode.
+    connections: Option<Connections>,
+    /// Cap on connections of an open loop.
+    max_connections: Option<Count>,
+    /// After this a request in flight has failed.
+    timeout: Option<Duration>,
+}
+
+/// Connection mode.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+enum Connections {
+    /// One for each user, reused.
+    PerUser,
+}
+
+/// A factor.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Factor {
+    /// Fixed: recorded, not in cell names.
+    Fixed(String),
+    /// Names of tables, baseline first; `null` repeats the baseline, `null-x` level `x`.
+    List(#[schemars(length(min = 2))] Vec<String>),
+    /// One key varied.
+    Sweep(Sweep),
+    /// Levels that patch, baseline first.
+    Levels(BTreeMap<String, Level>),
+}
+
+/// One key varied.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Sweep {
+    /// The key, such as `load.measure`.
+    key: String,
+    /// Its values, baseline first.
+    #[schemars(length(min = 2))]
+    values: Vec<Swept>,
+}
+
+/// A level.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Level {
+    /// One that repeats another.
+    Repeats(String),
+    /// What it patches.
+    Patch(Patch),
+}
+
+/// What a level sets.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Patch {
+    /// Of the target.
+    target: Option<Target>,
+    /// Of the scenario.
+    scenario: Option<Scenario>,
+    /// Of the load.
+    load: Option<Load>,
+    /// Variables.
+    vars: Option<BTreeMap<String, Variable>>,
+    /// Cores.
+    cpus: Option<Cpus>,
+    /// Observers.
+    observe: Option<Observe>,
+}
+
+/// What `[[where]]` sets: as a level, and gates.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct WherePatch {
+    /// Of the target.
+    target: Option<Target>,
+    /// Of the scenario.
+    scenario: Option<Scenario>,
+    /// Of the load.
+    load: Option<Load>,
+    /// Variables.
+    vars: Option<BTreeMap<String, Variable>>,
+    /// Cores.
+    cpus: Option<Cpus>,
+    /// Observers.
+    observe: Option<Observe>,
+    /// Bounds of the gates.
+    gates: Option<Gates>,
+}
+
+/// An exception: cells that match are skipped or patched.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Where {
+    /// Levels by factor: a name, a list, a glob, or `!x`.
+    r#match: BTreeMap<String, Texts>,
+    /// Why they are skipped.
+    skip: Option<String>,
+    /// What is set in them.
+    set: Option<WherePatch>,
+}
+
+/// Blocks and orders.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Matrix {
+    /// How often the cells repeat.
+    #[schemars(range(min = 1, max = 1000))]
+    blocks: Option<u32>,
+    /// Pause between runs.
+    gap: Option<Duration>,
+    /// Varied factors, outermost first.
+    nest: Option<Vec<String>>,
+    /// How levels are ordered, of all factors or by factor.
+    order: Option<Order>,
+    /// Seed of every random choice.
+    seed: Option<u64>,
+    /// Discarded first runs.
+    warmup_run: Option<WarmupRun>,
+    /// Bound on one run.
+    timeout: Option<Duration>,
+    /// Share of the time above which factors that change the target go outside.
+    bring_up_share: Option<Share>,
+}
+
+/// How levels are ordered.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Order {
+    /// Of all factors.
+    All(Policy),
+    /// By factor.
+    By(BTreeMap<String, Policy>),
+}
+
+/// How levels are ordered.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum Policy {
+    /// Rows of a Williams design and their reverses.
+    Balanced,
+    /// As written.
+    Fixed,
+}
+
+/// Cores by role.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Cpus {
+    /// Of the target.
+    target: Option<Cores>,
+    /// Of the mock; the target's.
+    mock: Option<Cores>,
+    /// Of the generator.
+    generator: Option<Cores>,
+    /// Of the parent.
+    parent: Option<Cores>,
+    /// Roles that may share cores.
+    overlap: Option<Vec<Role>>,
+}
+
+/// A role.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum Role {
+    /// The system under test.
+    Target,
+    /// assay's own mock.
+    Mock,
+    /// The load generator.
+    Generator,
+    /// The parent and its observer.
+    Parent,
+}
+
+/// Bounds of the gates.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Gates {
+    /// Share of failed requests above which a run is void.
+    failures: Option<Share>,
+    /// Shortest measured window.
+    window: Option<Duration>,
+    /// Smallest share of the planned rate.
+    achieved: Option<Share>,
+    /// Share of the generator's cores above which it is flagged.
+    generator_cpu_flag: Option<Share>,
+    /// Share of the generator's cores above which latency is void.
+    generator_cpu: Option<Share>,
+    /// Fewest samples of the observers in the window.
+    samples: Option<Count>,
+    /// Fewest successes in the window.
+    requests: Option<Count>,
+    /// Smallest share of the asked window.
+    truncated: Option<Share>,
+}
+
+/// Observers.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Observe {
+    /// Between samples.
+    interval: Option<Duration>,
+}
+
+/// What is compared.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Compare {
+    /// The metric that the verdict is about.
+    primary: Option<Metric>,
+}
+
+/// A metric.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum Metric {
+    Throughput,
+    P50,
+    P90,
+    P95,
+    P99,
+    P999,
+    Failures,
+    Time,
+    #[schemars(rename = "target.cpu_per_request")]
+    TargetCpu,
+    #[schemars(rename = "generator.cpu_per_request")]
+    GeneratorCpu,
+}
+
+/// The JSON Schema (draft 2020-12) of a bench file.
+#[must_use]
+pub fn schema() -> Json {
+    let mut json = schemars::schema_for!(Bench).to_value();
+    without_null(&mut json);
+    if let Some(Json::Object(definitions)) = json.get_mut("$defs") {
+        // These are only referred to by shapes, which the generator cannot see.
+        for (name, found) in [
+            ("Duration", shape_of::<Duration>()),
+            ("Scalar", shape_of::<Scalar>()),
+            ("Count", shape_of::<Count>()),
+        ] {
+            definitions.entry(name).or_insert(found);
+        }
+        definitions.insert("Name".to_owned(), name_schema());
+        for words in ["Fresh", "Signal", "Connections"] {
+            // A reference may stand for the word.
+            if let Some(found) = definitions.get_mut(words) {
+                let reference = serde_json::json!({ "type": "string", "pattern": r"\$\{" });
+                *found = serde_json::json!({ "anyOf": [found.take(), reference] });
+            }
+        }
+    }
+    json
+}
+
+fn shape_of<T: JsonSchema>() -> Json {
+    T::json_schema(&mut SchemaGenerator::default()).to_value()
+}
+
+fn name_schema() -> Json {
+    serde_json::json!({
+        "description": "A name: 1 to 40 letters, digits, `.`, `_`, `-`; not kept for controls.",
+        "type": "string",
+        "pattern": "^[A-Za-z0-9._-]{1,40}$",
+        "not": { "pattern": "^(null|null-.*|positive|only)$" }
+    })
+}
+
+/// TOML has no null: an optional key is absent.
+fn without_null(json: &mut Json) {
+    match json {
+        Json::Object(table) => {
+            if let Some(Json::Array(types)) = table.get_mut("type") {
+                types.retain(|found| found != "null");
+                if let [only] = &types[..] {
+                    let only = only.clone();
+                    table.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Json::Array(any)) = table.get_mut("anyOf") {
+                any.retain(|found| found.get("type").is_none_or(|kind| kind != "null"));
+                if let [Json::Object(only)] = &any[..] {
+                    let only = only.clone();
+                    table.shift_remove("anyOf");
+                    table.extend(only);
+                }
+            }
+            table.values_mut().for_each(without_null);
+        }
+        Json::Array(list) => list.iter_mut().for_each(without_null),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::file::TOP_KEYS;
+    use crate::node;
+    use crate::problem::Problems;
+    use crate::read::{Fields, Reading, Stage};
+    use crate::source::At;
+    use crate::{settings, typed};
+
+    /// The dotted paths that the parser asks for in a table of `root`.
+    fn parser_keys(root: &str) -> BTreeSet<String> {
+        // Where a key is text or a table, only the table shows the keys within it.
+        let text = if root == "target" {
+            "address = {}"
+        } else if root == "scenario" {
+            "expect.body = {}"
+        } else {
+            ""
+        };
+        let Ok(table) = node::parse(text, 0) else { panic!("the sample is TOML") };
+        let problems = RefCell::new(Problems::default());
+        let keys = RefCell::new(BTreeSet::new());
+        let reading = Reading { stage: Stage::Written, problems: &problems, keys: Some(&keys) };
+        let at = At { source: 0, start: 0, end: 0 };
+        let mut fields = Fields::new(Some(&table), at, "`[test]`", root);
+        match root {
+            "target" => typed::target_keys(&mut fields, "", &reading),
+            "scenario" => typed::scenario_keys(&mut fields, "", &reading),
+            "load" => typed::load_keys(&mut fields, "", &reading),
+            "matrix" => settings::matrix_keys(&mut fields, &reading),
+            "cpus" => settings::cpus_keys(&mut fields, &reading),
+            "gates" => settings::gates_keys(&mut fields, &reading),
+            "observe" => settings::observe_keys(&mut fields, &reading),
+            "compare" => settings::compare_keys(&mut fields, &reading),
+            other => panic!("no reader for {other}"),
+        }
+        keys.into_inner()
+    }
+
+    /// The dotted paths of the closed tables within a schema.
+    fn schema_keys(all: &Json, schema: &Json, path: &str, keys: &mut BTreeSet<String>) {
+        if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
+            let found = all.pointer(reference.trim_start_matches('#'));
+            schema_keys(all, found.expect("the reference leads somewhere"), path, keys);
+        }
+        for any in schema.get("anyOf").and_then(Json::as_array).into_iter().flatten() {
+            schema_keys(all, any, path, keys);
+        }
+        let Some(properties) = schema.get("properties").and_then(Json::as_object) else { return };
+        assert_eq!(schema["additionalProperties"], false, "{path} is open");
+        for (key, inner) in properties {
+            let path = format!("{path}.{key}");
+            schema_keys(all, inner, &path, keys);
+            keys.insert(path);
+        }
+    }
+
+    #[test]
+    fn the_parser_and_the_schema_know_the_same_keys() {
+        let all = schema();
+        let top: BTreeSet<&str> = all["properties"]
+            .as_object()
+            .expect("a bench is a table")
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(top, BTreeSet::from(TOP_KEYS));
+        for (root, name) in [
+            ("target", "Target"),
+            ("scenario", "Scenario"),
+            ("load", "Load"),
+            ("matrix", "Matrix"),
+            ("cpus", "Cpus"),
+            ("gates", "Gates"),
+            ("observe", "Observe"),
+            ("compare", "Compare"),
+        ] {
+            let mut keys = BTreeSet::new();
+            schema_keys(&all, &all["$defs"][name], root, &mut keys);
+            assert_eq!(keys, parser_keys(root), "{root}");
+        }
+        for (name, roots) in [
+            ("Patch", crate::patch::ROOTS.to_vec()),
+            ("WherePatch", [&crate::patch::ROOTS[..], &["gates"]].concat()),
+        ] {
+            let properties = all["$defs"][name]["properties"].as_object();
+            let keys: BTreeSet<&str> =
+                properties.expect("a patch is a table").keys().map(String::as_str).collect();
+            assert_eq!(keys, roots.into_iter().collect::<BTreeSet<&str>>(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        fn walk(all: &Json, json: &Json) {
+            if let Some(reference) = json.get("$ref").and_then(Json::as_str) {
+                assert!(all.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+            }
+            match json {
+                Json::Object(table) => table.values().for_each(|inner| walk(all, inner)),
+                Json::Array(list) => list.iter().for_each(|inner| walk(all, inner)),
+                _ => {}
+            }
+        }
+        let all = schema();
+        walk(&all, &all);
+    }
+
+    /// The gates of the record and the defaults of the file are the same numbers.
+    #[test]
+    fn default_gates_agree() {
+        let Ok(defaults) = node::parse(include_str!("defaults.toml"), 0) else { panic!("TOML") };
+        let problems = RefCell::new(Problems::default());
+        let reading = Reading { stage: Stage::Effective, problems: &problems, keys: None };
+        let at = At { source: 0, start: 0, end: 0 };
+        let gates = defaults["gates"].as_table();
+        let mut fields = Fields::new(gates, at, "`[gates]`", "gates");
+        assert_eq!(settings::gates(&mut fields, &reading), record::plan::Gates::default());
+        assert_eq!(gates.map(indexmap::IndexMap::len), Some(8));
+    }
+}
