@@ -448,3 +448,6 @@ fn userinfo(after: &str) -> (String, usize) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,7 +77,7 @@ fn command(
     let logs = Logs::new(context.dir);
     let address = place.as_ref().map(|(host, port)| (host.as_str(), *port));
     let Some(mut check) = Check::new(&ready, address, &[&logs.stdout, &logs.stderr]) else {
-        return Err(BringUpError::Address { target: target.name.clone(), address: String::new() });
+        return Err(BringUpError::NoAddress { target: target.name.clone() });
     };
     let mut child = logs.start(target, &spawn, context)?;
     wait_ready(target, &mut Try::Check(&mut check), Some((&mut child, &logs)), context)?;
@@ -129,17 +129,16 @@ fn mock(
 }
 
 fn running(target: &Target, url: &str, context: &Context<'_>) -> Result<Instance, BringUpError> {
-    let wrong = || BringUpError::Address {
-        target: target.name.clone(),
-        address: record::redact::url(target.address.as_deref().unwrap_or(url)),
-    };
     let (host, port) = match &target.address {
-        Some(address) => split(address),
-        None => authority(url),
-    }
-    .ok_or_else(wrong)?;
+        Some(address) => place(target, address)?,
+        None => authority(url).ok_or_else(|| BringUpError::Address {
+            target: target.name.clone(),
+            address: record::redact::url(url),
+            example: "http://127.0.0.1:8080/",
+        })?,
+    };
     let Some(mut check) = Check::new(&target.ready, Some((&host, port)), &[]) else {
-        return Err(wrong());
+        return Err(BringUpError::NoAddress { target: target.name.clone() });
     };
     wait_ready(target, &mut Try::Check(&mut check), None, context)?;
     Ok(Instance::new(Parts {
@@ -168,7 +167,8 @@ fn authority(url: &str) -> Option<(String, u16)> {
 fn place(target: &Target, address: &str) -> Result<(String, u16), BringUpError> {
     let (host, port) = split(address).ok_or_else(|| BringUpError::Address {
         target: target.name.clone(),
-        address: address.to_owned(),
+        address: record::redact::url(address),
+        example: "127.0.0.1:8080",
     })?;
     if port != 0 {
         return Ok((host, port));
@@ -193,7 +193,8 @@ pub fn require_free_port(target: &Target) -> Result<(), BringUpError> {
     let Some(address) = address else { return Ok(()) };
     let (host, port) = split(address).ok_or_else(|| BringUpError::Address {
         target: target.name.clone(),
-        address: address.to_owned(),
+        address: record::redact::url(address),
+        example: "127.0.0.1:8080",
     })?;
     if port == 0 { Ok(()) } else { refuse_taken(target, &host, port) }
 }

@@ -20,15 +20,23 @@ pub enum BringUpError {
         /// Who holds it, when `/proc` tells.
         holder: Option<Holder>,
     },
-    /// The address is no `host:port`.
-    #[error(
-        "target `{target}` has the address `{address}`; write `\"127.0.0.1:8080\"`, with port 0 for a free one"
-    )]
+    /// The address is no `host:port`, or the URL is none.
+    #[error("target `{target}` has the address `{address}`; write `\"{example}\"`")]
     Address {
         /// The target.
         target: String,
-        /// The address as given.
+        /// The address as given, redacted.
         address: String,
+        /// A valid spelling.
+        example: &'static str,
+    },
+    /// Nothing tells when it is ready.
+    #[error(
+        "target `{target}` has neither `address` nor `ready.line`; add the one that tells when it is ready"
+    )]
+    NoAddress {
+        /// The target.
+        target: String,
     },
     /// No port could be had on the address's host.
     #[error("no free port on `{host}` for target `{target}`: {source}")]
@@ -53,7 +61,7 @@ pub enum BringUpError {
         found: String,
     },
     /// The version could not be asked for.
-    #[error("`version.command` of target `{target}` {why}")]
+    #[error("`version.command` of target `{target}` failed: {why}")]
     Version {
         /// The target.
         target: String,
@@ -69,7 +77,7 @@ pub enum BringUpError {
         source: TargetError,
     },
     /// The process ended before it was ready.
-    #[error("target `{target}` {exit} before it was ready{}", last_lines(.last))]
+    #[error("target `{target}` died before it was ready: {exit}{}", last_lines(.last))]
     Died {
         /// The target.
         target: String,
@@ -110,6 +118,7 @@ impl BringUpError {
             Self::Interrupted { .. } => OutcomeState::Interrupted,
             Self::PortInUse { .. }
             | Self::Address { .. }
+            | Self::NoAddress { .. }
             | Self::NoPort { .. }
             | Self::Start { .. }
             | Self::NotReady { .. } => OutcomeState::TargetNotReady,
@@ -120,7 +129,13 @@ impl BringUpError {
     /// target was started.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::PortInUse { .. } | Self::Address { .. } | Self::NoPort { .. })
+        matches!(
+            self,
+            Self::PortInUse { .. }
+                | Self::Address { .. }
+                | Self::NoAddress { .. }
+                | Self::NoPort { .. }
+        )
     }
 }
 

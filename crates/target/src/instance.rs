@@ -22,7 +22,7 @@ pub enum FlushError {
     #[error("the target is no mock and keeps no record")]
     NoMock,
     /// The mock is gone.
-    #[error("the mock {0} before it wrote its record")]
+    #[error("the mock ended before it wrote its record: {0}")]
     Gone(Exit),
     /// The signal could not be sent.
     #[error(transparent)]
@@ -134,6 +134,9 @@ impl Instance {
         let (Some(path), Some(child)) = (&self.mock_record, &mut self.child) else {
             return Err(FlushError::NoMock);
         };
+        if let Some(exit) = child.exited() {
+            return Err(FlushError::Gone(exit));
+        }
         match fs::remove_file(path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(FlushError::Remove { path: path.display().to_string(), source });

@@ -125,8 +125,12 @@ fn status(host: &str, port: u16, path: &str, bound: Duration) -> Result<u16, Str
             break;
         }
     }
+    if head.is_empty() {
+        return Err("it closed the connection without an answer".to_owned());
+    }
     parse_status(&head).ok_or_else(|| {
-        let line: Vec<u8> = head.iter().copied().take_while(|&b| b != b'\n').take(60).collect();
+        let line: Vec<u8> =
+            head.iter().copied().take_while(|b| !b"\r\n".contains(b)).take(60).collect();
         format!("it answered no HTTP: `{}`", String::from_utf8_lossy(&line).escape_debug())
     })
 }

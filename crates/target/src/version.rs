@@ -38,7 +38,7 @@ pub(crate) fn check(
     let mut child = Guarded::spawn(context.guardian, &spawn)
         .map_err(|source| BringUpError::Start { target: target.name.clone(), source })?;
     let Some(exit) = child.wait(VERSION_BOUND) else {
-        return Err(failed(format!("did not end within {} s", VERSION_BOUND.as_secs())));
+        return Err(failed(format!("no end within {} s", VERSION_BOUND.as_secs())));
     };
     if !exit.success() {
         let last = last_lines(&log, from).pop();

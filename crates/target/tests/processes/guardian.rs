@@ -168,7 +168,13 @@ fn kill_ends_a_tree_at_once() {
 }
 
 fn what_an_exiting_child_leaves() {
-    let mut child = start(&shell("(setsid sh -c 'echo $$; exec sleep 1000' &) ; exit 4"));
+    let dir = tempfile::tempdir().expect("directory");
+    let mut spawn = shell(
+        "(setsid sh -c 'echo $$; touch there; exec sleep 1000' &)
+         until [ -e there ]; do sleep 0.01; done; exit 4",
+    );
+    spawn.cwd = Some(dir.path().to_owned());
+    let mut child = start(&spawn);
     let pids = read_numbers(&mut child.take_stdout().expect("a pipe"), 1);
     assert_eq!(child.wait(BOUND).expect("ends").code, Some(4));
     assert!(!exists(pids[0]));
