@@ -78,8 +78,12 @@ pub fn execute(session: &Session<'_>, progress: &mut dyn Progress) -> Result<Fin
     if session.resume {
         label.sweep_scratch()?;
     }
-    let facts =
-        Facts::gather(session.assay.clone(), session.build.clone(), session.options.clone());
+    let facts = Facts::gather(
+        session.assay.clone(),
+        session.build.clone(),
+        session.options.clone(),
+        &session.plan.cpus.parent,
+    );
     let todo = pending(&session.plan.runs, &label.runs()?);
     let cells: BTreeMap<&str, &Cell> =
         session.plan.cells.iter().map(|cell| (cell.name.as_str(), cell)).collect();

@@ -189,7 +189,8 @@ fn measure(
     if !instances.is_up(number) {
         progress.step(Step::BringUp { target: &target.name });
     }
-    let up = match instances.get(number, target, &cell.effective.cpus, &logs, facts, interrupt) {
+    let cpus = facts.place(&cell.effective.cpus);
+    let up = match instances.get(number, target, &cpus, &logs, facts, interrupt) {
         Ok(up) => up,
         Err(error) if error.is_refusal() => return Err(LabError::Refused(error)),
         Err(error) => return Ok(failed_bring_up(&error)),
@@ -269,7 +270,8 @@ fn drive(
         progress: true,
     };
     meta.instants_ns.insert("load_start".to_owned(), Monotonic.now_ns());
-    let mut generator = Generator::start(facts, dir, &job, &cell.effective.cpus.generator)?;
+    let cpus = facts.place(&cell.effective.cpus);
+    let mut generator = Generator::start(facts, dir, &job, &cpus.generator)?;
     let mut watches = vec![
         watch("generator", generator.guardian_pid(), Scope::Below),
         watch("parent", std::process::id(), Scope::Alone),
@@ -278,7 +280,7 @@ fn drive(
         watches.push(watch(target_role, guardian, Scope::Below));
     }
     let mut observer =
-        Observer::start(facts, dir, watches, cell.effective.observe_interval_ns, &cell.effective.cpus.parent)?;
+        Observer::start(facts, dir, watches, cell.effective.observe_interval_ns, &cpus.parent)?;
     for (role, pid) in [("generator", generator.pid()), ("observer", observer.pid())] {
         if let Some(mut identity) = observe::process_identity(pid) {
             identity.version = Some(format!("assay {}", facts.build.version));
