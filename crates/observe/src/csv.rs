@@ -151,7 +151,7 @@ mod tests {
             .into_iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        insta::assert_snapshot!(cells.join(" "), @"");
+        insta::assert_snapshot!(cells.join(" "), @"t_ns=1 edge=sample role=a_b processes=3 cpu_user_ns=4 cpu_sys_ns=5 cpu_ns=6 rss_bytes=7 pss_bytes=8 threads=9 switches_voluntary=10 switches_involuntary=11 descriptors=12");
         let host = HostRow {
             t_ns: 1,
             edge: Edge::WindowEnd,
@@ -170,6 +170,6 @@ mod tests {
             .into_iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        insta::assert_snapshot!(cells.join(" "), @"");
+        insta::assert_snapshot!(cells.join(" "), @"t_ns=1 edge=window_end busy_ns=2 idle_ns=3 steal_ns=4 load_1m=0.25 frequency_hz=5 temperature_millicelsius=-6 memory_available_bytes=7 foreign_pid=8 foreign_share=0.500 foreign_name=a_ _b__");
     }
 }

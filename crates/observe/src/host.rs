@@ -153,3 +153,94 @@ fn parse_cpu(text: &str, tick_ns: u64) -> Option<Cpu> {
         steal_ns: ticks.get(7).map(|_| sum(&[7])),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn everything_a_machine_can_tell() {
+        let fixture = Fixture::new();
+        fixture.write("proc/stat", "cpu  10 1 20 300 40 2 3 7 5 0\ncpu0 1 2 3 4\n");
+        fixture.write("proc/loadavg", "0.75 0.50 0.25 1/100 1234\n");
+        fixture.write("proc/meminfo", "MemTotal: 100 kB\nMemAvailable:   64 kB\n");
+        for (core, khz) in [("cpu0", "1000000"), ("cpu1", "3000000")] {
+            fixture.write(&format!("sys/devices/system/cpu/{core}/cpufreq/scaling_cur_freq"), khz);
+        }
+        for (zone, temperature) in [("thermal_zone0", "41000"), ("thermal_zone1", "52000")] {
+            fixture.write(&format!("sys/class/thermal/{zone}/temp"), temperature);
+        }
+        fixture.write("sys/class/thermal/cooling_device0/temp", "99000");
+        let mut sampler = HostSampler::new(&fixture.proc(), &fixture.sys());
+        let row = sampler.sample(5, Edge::WindowStart, &Table::default(), &HashSet::new());
+        let tick = tick_ns();
+        assert_eq!(
+            row,
+            HostRow {
+                t_ns: 5,
+                edge: Edge::WindowStart,
+                busy_ns: Some(36 * tick),
+                idle_ns: Some(340 * tick),
+                steal_ns: Some(7 * tick),
+                load_1m: Some(0.75),
+                frequency_hz: Some(2_000_000_000),
+                temperature_millicelsius: Some(52_000),
+                memory_available_bytes: Some(65_536),
+                foreign_pid: None,
+                foreign_share: None,
+                foreign_name: None,
+            }
+        );
+    }
+
+    #[test]
+    fn absent_sensors_are_unknown() {
+        let fixture = Fixture::new();
+        fixture.write("proc/stat", "intr 5\n");
+        fixture.write("sys/class/thermal/thermal_zone0/temp", "broken");
+        let mut sampler = HostSampler::new(&fixture.proc(), &fixture.sys());
+        for edge in [Edge::Sample, Edge::WindowEnd] {
+            let row = sampler.sample(1, edge, &Table::read(&fixture.proc()), &HashSet::new());
+            let line = crate::csv::host_line(&row);
+            assert_eq!(line, format!("1,{},,,,,,,,,,", edge.word()));
+        }
+    }
+
+    #[test]
+    fn old_and_broken_lines_of_the_kernel() {
+        let none = parse_cpu("cpu  1 2 3 4 5\n", 1).expect("enough");
+        assert_eq!(none, Cpu { busy_ns: 6, idle_ns: 9, steal_ns: None });
+        for broken in ["", "cpu  1 2 3", "cpu  1 2 x 4 5", "cpu0 1 2 3 4 5"] {
+            assert_eq!(parse_cpu(broken, 1), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn the_busiest_that_takes_no_part() {
+        let fixture = Fixture::new();
+        let second = 1_000_000_000;
+        let per_second = second / tick_ns();
+        fixture.process(10, 1, "init", 50, 1);
+        fixture.process(11, 10, "target", 0, 2);
+        fixture.process(12, 10, "cron", 700, 3);
+        let mut sampler = HostSampler::new(&fixture.proc(), &fixture.sys());
+        let part_takers = HashSet::from([11]);
+        let mut sample = |t_ns| {
+            let table = Table::read(&fixture.proc());
+            let row = sampler.sample(t_ns, Edge::Sample, &table, &part_takers);
+            row.foreign_pid.zip(row.foreign_share).zip(row.foreign_name)
+        };
+        assert_eq!(sample(second), None, "nothing to compare with");
+        fixture.process(11, 10, "target", per_second * 2, 2);
+        assert_eq!(sample(2 * second), None, "no foreign process did anything");
+        fixture.process(10, 1, "init", 50 + per_second / 10, 1);
+        fixture.process(12, 10, "cron", 700 + per_second / 2, 3);
+        assert_eq!(sample(4 * second), Some(((12, 0.25), "cron".to_owned())));
+        // The same number with another start is another process, and new.
+        fixture.process(12, 10, "make) (j", per_second, 9);
+        assert_eq!(sample(6 * second), Some(((12, 0.5), "make) (j".to_owned())));
+        fixture.remove(12);
+        assert_eq!(sample(8 * second), None);
+    }
+}

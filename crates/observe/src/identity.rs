@@ -222,3 +222,119 @@ fn cached_sha256(name: &Path, link: &Path) -> io::Result<String> {
     cache.insert(key, hash.clone());
     Ok(hash)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn facts_of_a_whole_machine() {
+        let fixture = Fixture::new();
+        fixture.write("proc/cpuinfo", "processor : 0\nmodel name\t: Fast CPU @ 3 GHz\n");
+        fixture.write("proc/stat", "cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu11 1 2 3 4\nctxt 5\n");
+        fixture.write("proc/meminfo", "MemTotal:  2048 kB\n");
+        fixture.write("proc/sys/kernel/random/boot_id", "abc-def\n");
+        fixture.write("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n");
+        fixture.write("proc/sys/net/core/somaxconn", "4096\n");
+        fixture.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+        fixture.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+        fixture.write("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
+        fixture.write("sys/devices/system/cpu/smt/active", "0\n");
+        let clocksource = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+        fixture.write(clocksource, "tsc\n");
+        let facts = host_facts_from(&fixture.proc(), &fixture.sys());
+        insta::assert_json_snapshot!(facts, @r#"
+        {
+          "name": "",
+          "kernel": "",
+          "arch": "",
+          "cpu_model": "Fast CPU @ 3 GHz",
+          "cores": 2,
+          "memory_bytes": 2097152,
+          "governor": "performance+powersave",
+          "smt": false,
+          "boot_id": "abc-def",
+          "clocksource": "tsc",
+          "limits": {},
+          "sysctls": {
+            "net.core.somaxconn": "4096",
+            "net.ipv4.ip_local_port_range": "32768 60999",
+            "transparent_hugepage": "madvise"
+          },
+          "sustainable_connections_per_s": 470.53333333333336
+        }
+        "#);
+    }
+
+    #[test]
+    fn facts_of_a_machine_that_tells_nothing() {
+        let fixture = Fixture::new();
+        let facts = host_facts_from(&fixture.proc(), &fixture.sys());
+        assert_eq!(facts, HostFacts::default());
+    }
+
+    #[test]
+    fn facts_of_this_machine() {
+        let facts = host_facts();
+        assert!(facts.cores > 0 && !facts.kernel.is_empty() && !facts.arch.is_empty());
+        assert!(facts.memory_bytes.expect("Linux tells") > 0);
+        assert!(facts.limits["nofile"].contains('/'), "{:?}", facts.limits);
+        assert!(facts.limits.contains_key("nproc"));
+    }
+
+    #[test]
+    fn chips_without_a_model_name() {
+        let fixture = Fixture::new();
+        fixture.write("proc/cpuinfo", "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
+        let model = cpu_model(&fixture.proc());
+        assert_eq!(model.as_deref(), Some("implementer 0x41 part 0xd0c"));
+        fixture.write("proc/cpuinfo", "model name :\n");
+        assert_eq!(cpu_model(&fixture.proc()), None);
+    }
+
+    #[test]
+    fn sustainable_rate() {
+        assert_eq!(sustainable_connections_per_s("1024 61023"), Some(1000.0));
+        for broken in ["", "1024", "2 1", "a b"] {
+            assert_eq!(sustainable_connections_per_s(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn hashes() {
+        let dir = tempfile::tempdir().expect("directory");
+        let path = dir.path().join("file");
+        fs::write(&path, "abc").expect("write");
+        // FIPS 180-2, appendix B.1.
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256_file(&path).expect("hash"), abc);
+        assert_eq!(cached_sha256(&path, &path).expect("hash"), abc);
+        assert_eq!(cached_sha256(&path, &path).expect("cached"), abc);
+        fs::write(&path, "abcd").expect("write");
+        assert_ne!(cached_sha256(&path, &path).expect("hash"), abc, "another size");
+        assert!(sha256_file(&dir.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn a_process_is_named_and_redacted() {
+        use std::os::unix::process::CommandExt;
+        let mut child = std::process::Command::new("sleep")
+            .arg0("API_KEY=S3CRET")
+            .arg("1000")
+            .spawn()
+            .expect("a program of every machine");
+        let identity = process_identity(child.id());
+        let _ = child.kill();
+        let _ = child.wait();
+        let identity = identity.expect("it ran");
+        assert_eq!(identity.pid, child.id());
+        assert!(identity.start_ticks > 0);
+        assert_eq!(identity.command, ["API_KEY=<redacted>", "1000"]);
+        let executable = identity.executable.expect("own child");
+        assert_eq!(identity.sha256, sha256_file(Path::new(&executable)).ok());
+        assert!(identity.sha256.is_some());
+        assert!(!identity.cpus.expect("Linux tells").is_empty());
+        assert_eq!(process_identity(child.id()), None, "gone");
+    }
+}

@@ -5,6 +5,8 @@
 //! never a failure.
 
 pub mod csv;
+#[cfg(test)]
+mod fixture;
 mod host;
 mod identity;
 mod observer;

@@ -139,8 +139,13 @@ pub fn observer_main(
     std::thread::spawn(move || {
         for line in commands.lines() {
             let command = line.and_then(|line| {
-                serde_json::from_str(&line)
-                    .map_err(|error| invalid(format!("`{line}` is no command: {error}")))
+                serde_json::from_str(&line).map_err(|_| {
+                    invalid(format!(
+                        "`{line}` is no command; write \
+                         `{{\"mark\":\"window_start\",\"at_ns\":1}}`, \
+                         `{{\"watch\":{{\"role\":\"target\",\"pid\":1}}}}` or `{{\"stop\":true}}`"
+                    ))
+                })
             });
             let failed = command.is_err();
             if sender.send(command).is_err() || failed {

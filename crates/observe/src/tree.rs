@@ -335,3 +335,6 @@ fn read_thread(task: &Path) -> Option<Thread> {
 pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
+
+#[cfg(test)]
+mod tests;
