@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use record::meta::{HostFacts, ProcessIdentity};
 use rustix::process::{Resource, Rlimit, getrlimit};
@@ -29,6 +29,8 @@ const SYSCTLS: [&str; 9] = [
 ];
 /// How long Linux keeps a closed connection's port (`TCP_TIMEWAIT_LEN`, not tunable), s.
 const TIME_WAIT_S: f64 = 60.0;
+/// How often a command line that is still empty is read, once a millisecond.
+const COMMAND_LINE_TRIES: u32 = 200;
 /// Hashes that are kept; a matrix has a handful of binaries.
 const CACHE_MAX: usize = 256;
 
@@ -155,13 +157,6 @@ pub fn process_identity(pid: u32) -> Option<ProcessIdentity> {
     let proc = Path::new("/proc");
     let start_ticks = Stat::read(proc, pid)?.start_ticks;
     let dir = proc.join(pid.to_string());
-    let command: Vec<String> = fs::read(dir.join("cmdline"))
-        .unwrap_or_default()
-        .split(|&byte| byte == 0)
-        .map(|argument| String::from_utf8_lossy(argument).into_owned())
-        .collect();
-    // The kernel ends each argument with a zero: the last piece is none.
-    let command = command.split_last().map_or(&[][..], |(_, arguments)| arguments);
     let status = fs::read_to_string(dir.join("status")).unwrap_or_default();
     // Through the link, so that a binary that was replaced since is still the one that runs.
     let link = dir.join("exe");
@@ -169,12 +164,37 @@ pub fn process_identity(pid: u32) -> Option<ProcessIdentity> {
     Some(ProcessIdentity {
         pid,
         start_ticks,
-        command: record::redact::command(command),
+        command: record::redact::command(&command_line(&dir)),
         sha256: executable.as_ref().and_then(|name| cached_sha256(name, &link).ok()),
         executable: executable.map(|path| path.display().to_string()),
         version: None,
         cpus: field(&status, "Cpus_allowed_list").map(str::to_owned),
     })
+}
+
+/// The arguments of a process; empty when they cannot be read.
+///
+/// A process that was started a moment ago may have run exec, as its parent sees it, without
+/// having its arguments in place: the kernel sets them last. So an empty line of a process that
+/// has an executable (a kernel thread has none) is read again, for a bounded time.
+fn command_line(dir: &Path) -> Vec<String> {
+    let mut bytes = Vec::new();
+    for _ in 0..COMMAND_LINE_TRIES {
+        bytes = fs::read(dir.join("cmdline")).unwrap_or_default();
+        if !bytes.is_empty() || fs::read_link(dir.join("exe")).is_err() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // The kernel ends each argument with a zero.
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    bytes
+        .split(|&byte| byte == 0)
+        .map(|argument| String::from_utf8_lossy(argument).into_owned())
+        .collect()
 }
 
 /// SHA-256 of a file, lower-case hex.
