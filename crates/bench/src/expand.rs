@@ -206,10 +206,24 @@ fn parse(sources: &Sources, source: u32, reading: &Reading) -> Option<Table> {
     match node::parse(sources.get(source).text(), source) {
         Ok(table) => Some(table),
         Err(unreadable) => {
-            reading.report(Report::at(unreadable.at, unreadable.message));
+            let message = defined_twice(sources, &unreadable).unwrap_or(unreadable.message);
+            reading.report(Report::at(unreadable.at, message));
             None
         }
     }
+}
+
+/// A duplicate with the place of the first, when both are headers written alike.
+fn defined_twice(sources: &Sources, unreadable: &node::Unreadable) -> Option<String> {
+    if unreadable.message != "duplicate key" {
+        return None;
+    }
+    let source = sources.get(unreadable.at.source);
+    let header = source.line_at(unreadable.at.start as usize).trim();
+    let first = source.text().lines().position(|line| line.trim() == header)?;
+    let (second, _) = source.line_column(unreadable.at.start as usize);
+    (header.starts_with('[') && first + 1 < second)
+        .then(|| format!("`{header}` is defined twice, also in {}:{}", source.name(), first + 1))
 }
 
 fn table_of(tree: &Table, root: &str) -> Table {

@@ -129,9 +129,11 @@ pub(crate) fn no_table(section: Section, name: &str, at: At, file: &BenchFile) -
     let shown: String = name.chars().take(60).flat_map(char::escape_debug).collect();
     let names = file.names(section);
     let near = words::nearest_suffix(name, names.iter().copied());
-    let near = match (near.is_empty(), &names[..]) {
-        // Where the names are built in there may be only one to write.
-        (true, [only]) => format!("; nearest `{only}`"),
+    let near = match &names[..] {
+        // Of the built-in sections there is only one name to write.
+        [only] if near.is_empty() && file.tables(section).is_none() => {
+            format!("; nearest `{only}`")
+        }
         _ => near,
     };
     Report::at(at, format!("no `[{}.{shown}]`{near}", section.name()))
@@ -273,7 +275,7 @@ fn swept(name: &str, table: &Table, node: &Node, reading: &Reading) -> Option<Ve
         }
         // The place of the key, so that an unknown one is reported where it is written.
         let patch = node::nest(&path, value.clone(), key.at);
-        let patch = patch::checked(&patch, Patcher::Level(&level), reading);
+        let patch = patch::checked(&patch, Patcher::Sweep(name), reading);
         drafts.push(Draft { name: level, twin: None, patch, at: value.at });
     }
     Some(drafts)

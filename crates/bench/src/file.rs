@@ -63,6 +63,8 @@ pub(crate) struct BenchFile {
     pub(crate) gates: Table,
     pub(crate) observe: Table,
     pub(crate) compare: Table,
+    /// Something was refused and left out, so that what is missing may not be.
+    pub(crate) incomplete: bool,
 }
 
 impl BenchFile {
@@ -81,8 +83,10 @@ impl BenchFile {
             let Node { value: Value::Table(table), .. } = node else {
                 let message = format!("{} is not a table; write `[{key}]`", node.shown());
                 problems.borrow_mut().push(Report::at(node.at, message));
+                file.incomplete = true;
                 continue;
             };
+            let before = problems.borrow().len();
             match key.as_str() {
                 "target" => file.targets = named(Section::Target, table, problems),
                 "scenario" => file.scenarios = named(Section::Scenario, table, problems),
@@ -96,6 +100,7 @@ impl BenchFile {
                 "compare" => file.compare = table,
                 _ => {}
             }
+            file.incomplete |= problems.borrow().len() > before;
         }
         file
     }

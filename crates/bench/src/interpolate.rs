@@ -128,7 +128,11 @@ impl<'t> Resolver<'t> {
             let found = match self.reference(path, place) {
                 Some(found) => found,
                 None if self.depth > MAX_DEPTH || self.spent > MAX_EXPANSION => return None,
-                None => return Some(Value::Text(text.to_owned())),
+                // Reported; the rest of the text may hold more.
+                None => {
+                    out.push_str(whole);
+                    continue;
+                }
             };
             self.spent += 16 * found.count();
             if self.spent > MAX_EXPANSION {

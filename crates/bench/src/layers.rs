@@ -51,7 +51,7 @@ impl Layers<'_> {
     /// Reports sections that have several tables and none chosen, or none at all; true when every
     /// section has its choice.
     pub(crate) fn check_choices(&self, reading: &Reading) -> bool {
-        let mut good = true;
+        let mut good = !self.file.incomplete;
         for section in [Section::Target, Section::Scenario, Section::Load] {
             let name = section.name();
             // A choice that was refused has been reported; it is not also missing.
@@ -59,6 +59,7 @@ impl Layers<'_> {
             let Some(tables) = self.file.tables(section).filter(|_| !chosen) else { continue };
             let report = match tables.len() {
                 1 => continue,
+                0 if self.file.incomplete => continue,
                 0 => Report::nowhere(format!("no {name}; add `[{name}.NAME]`")),
                 several => {
                     let message =

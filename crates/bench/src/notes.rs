@@ -1,6 +1,6 @@
 //! Notes: what a reader of the plan should know and nothing refuses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use record::plan::{Estimate, Extent, Fresh, TargetKind};
 use record::units::HumanDuration;
@@ -117,7 +117,7 @@ fn equal_runs(facts: &Facts<'_>, notes: &mut Vec<String>) {
 
 /// Whether two levels of a factor give equal runs in some combination of the others.
 fn has_equal_pair(facts: &Facts<'_>, factor: &crate::factors::Factor) -> bool {
-    let mut seen: HashMap<(Vec<(&str, &str)>, &str), ()> = HashMap::new();
+    let mut seen = HashSet::new();
     facts.design.cells.iter().any(|cell| {
         let others: Vec<(&str, &str)> = cell
             .levels
@@ -125,7 +125,7 @@ fn has_equal_pair(facts: &Facts<'_>, factor: &crate::factors::Factor) -> bool {
             .filter(|level| level.factor != factor.name)
             .map(|level| (level.factor.as_str(), level.level.as_str()))
             .collect();
-        seen.insert((others, cell.identity_sha256.as_str()), ()).is_some()
+        !seen.insert((others, cell.identity_sha256.as_str()))
     })
 }
 

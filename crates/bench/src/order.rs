@@ -143,10 +143,9 @@ mod tests {
                     followed[pair[0]][pair[1]] += 1;
                 }
             }
-            for a in 0..n {
-                for b in 0..n {
-                    let expect = if a == b { 0 } else { blocks / n };
-                    prop_assert_eq!(followed[a][b], expect);
+            for (a, row) in followed.iter().enumerate() {
+                for (b, times) in row.iter().enumerate() {
+                    prop_assert_eq!(*times, if a == b { 0 } else { blocks / n });
                 }
             }
         }

@@ -17,6 +17,8 @@ pub(crate) const ROOTS: [&str; 6] = ["target", "scenario", "load", "vars", "cpus
 pub(crate) enum Patcher<'n> {
     /// A level of a factor.
     Level(&'n str),
+    /// A factor that sweeps one key.
+    Sweep(&'n str),
     /// `[[where]] set`, which may set gates.
     Where,
     /// `--set`, which may set gates, the matrix and what is compared.
@@ -27,6 +29,7 @@ impl Patcher<'_> {
     fn place(self) -> String {
         match self {
             Self::Level(name) => format!("level `{name}`"),
+            Self::Sweep(name) => format!("factor `{name}`"),
             Self::Where => "`[[where]]`".to_owned(),
             Self::Set => "`--set`".to_owned(),
         }
@@ -35,7 +38,7 @@ impl Patcher<'_> {
     fn roots(self) -> Vec<&'static str> {
         let mut roots = ROOTS.to_vec();
         match self {
-            Self::Level(_) => {}
+            Self::Level(_) | Self::Sweep(_) => {}
             Self::Where => roots.push("gates"),
             Self::Set => roots.extend(["gates", "matrix", "compare"]),
         }
@@ -82,9 +85,9 @@ pub(crate) fn checked(patch: &Table, patcher: Patcher<'_>, reading: &Reading) ->
 }
 
 fn refusal(root: &str, node: &Node, patcher: Patcher<'_>, roots: &[&str]) -> Report {
-    if let (Patcher::Level(level), "gates") = (patcher, root) {
+    if matches!(patcher, Patcher::Level(_) | Patcher::Sweep(_)) && root == "gates" {
         let path = first_leaf(root, node);
-        let message = format!("level `{level}` sets `{path}`; only `[[where]]` may");
+        let message = format!("{} sets `{path}`; only `[[where]]` may", patcher.place());
         return Report::at(node.key, message)
             .help("a gate that differs between the levels of a contrast would bias it");
     }

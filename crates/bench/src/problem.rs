@@ -58,7 +58,9 @@ impl Problem {
         };
         let (line, column) = source.line_column(self.span.start);
         let _ = writeln!(out, "{}:{line}:{column}: {}", source.name(), self.message);
-        let text = source.line_at(self.span.start);
+        // Control characters would act on the terminal; one for one keeps the columns.
+        let shown = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
+        let text: String = source.line_at(self.span.start).chars().map(shown).collect();
         let covered = source.text().get(self.span.clone()).unwrap_or("");
         let wide = covered.lines().next().unwrap_or("").chars().count().max(1);
         let gutter = line.to_string();

@@ -107,7 +107,9 @@ impl<'t> Fields<'t> {
 
     /// The value of a key as it is.
     pub(crate) fn raw(&mut self, key: &'static str, reading: &Reading) -> Option<&'t Node> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         if let Some(keys) = reading.keys {
             keys.borrow_mut().insert(self.path_of(key));
         }
@@ -200,13 +202,19 @@ impl<'t> Fields<'t> {
 /// `` unknown key `blokcs` in `[matrix]`; nearest `blocks` ``
 pub(crate) fn unknown_key(key: &str, at: At, place: Option<&str>, known: &[&str]) -> Report {
     let place = place.map_or(String::new(), |place| format!(" in {place}"));
+    let mut once: Vec<&str> = Vec::new();
+    for word in known {
+        if !once.contains(word) {
+            once.push(word);
+        }
+    }
     let shown: String = key.chars().take(60).flat_map(char::escape_debug).collect();
     let near = words::nearest_suffix(key, known.iter().copied());
     let report = Report::at(at, format!("unknown key `{shown}`{place}{near}"));
     if known.is_empty() {
         report
     } else {
-        report.help(format!("valid keys: {}", words::listed(known.iter().copied())))
+        report.help(format!("valid keys: {}", words::listed(once)))
     }
 }
 

@@ -313,10 +313,12 @@ pub(crate) fn compare_keys(fields: &mut Fields<'_>, reading: &Reading) {
 pub(crate) fn check_factors(table: &crate::node::Table, varied: &[&str], reading: &Reading) {
     if let Some(node) = table.get("nest") {
         let mut seen: Vec<&str> = Vec::new();
+        let mut all_known = true;
         for element in node.as_list().unwrap_or_default() {
             let Some(name) = element.as_text() else { continue };
             if !varied.contains(&name) {
                 reading.report(no_factor(name, element, "nest", varied));
+                all_known = false;
             } else if seen.contains(&name) {
                 let message = format!("`nest` lists `{name}` twice");
                 reading.report(Report::at(element.at, message));
@@ -325,7 +327,7 @@ pub(crate) fn check_factors(table: &crate::node::Table, varied: &[&str], reading
         }
         let missing: Vec<&str> =
             varied.iter().copied().filter(|name| !seen.contains(name)).collect();
-        if node.as_list().is_some() && !missing.is_empty() {
+        if all_known && node.as_list().is_some() && !missing.is_empty() {
             let message = format!("`nest` leaves out {}", words::listed(missing));
             reading.report(Report::at(node.at, message).help("it lists every varied factor"));
         }

@@ -12,6 +12,7 @@ use record::plan::{
 use crate::node::{Node, Value};
 use crate::problem::Report;
 use crate::read::{self, Bad, Fields, Read, Reading, Whole};
+use crate::source::At;
 
 /// Kinds of a target.
 pub(crate) const TARGET_KINDS: [&str; 3] = ["command", "mock", "url"];
@@ -131,17 +132,18 @@ fn refuse_for_kind(fields: &mut Fields<'_>, name: &str, kind: &str, reading: &Re
     };
     for key in keys {
         let Some(node) = fields.raw(key, reading) else { continue };
-        if !is_all_default(node) {
+        if let Some(at) = given_place(node) {
             let message = format!("`{key}` has no effect on target `{name}`, a `{kind}`");
-            reading.report(Report::at(node.key, message).help(why));
+            reading.report(Report::at(at, message).help(why));
         }
     }
 }
 
-fn is_all_default(node: &Node) -> bool {
+/// The place of the first value in a node that is no default: where its key is.
+fn given_place(node: &Node) -> Option<At> {
     match node.as_table() {
-        Some(table) => table.values().all(is_all_default),
-        None => node.origin.as_deref() == Some("default"),
+        Some(table) => table.values().find_map(given_place),
+        None => (node.origin.as_deref() != Some("default")).then_some(node.key),
     }
 }
 

@@ -18,7 +18,10 @@ pub(crate) fn nearest<'c>(
         .filter_map(|candidate| {
             let distance = strsim::osa_distance(word, candidate);
             let longer = word.chars().count().max(candidate.chars().count());
-            (distance <= (longer / 3).max(1) && candidate != word).then_some((distance, candidate))
+            // A word of which nothing is left is no slip either.
+            let shorter = word.chars().count().min(candidate.chars().count());
+            let near = distance <= (longer / 3).max(1) && (1..shorter).contains(&distance);
+            near.then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -51,7 +51,7 @@ fn number_and_unit(text: &str) -> Option<(f64, &str, &str)> {
 /// # Errors
 /// A bare number, an unknown unit, or a value beyond 100 years.
 pub fn duration_ns(text: &str) -> Result<u64, UnitError> {
-    let bare = text.trim().parse::<f64>().is_ok();
+    let bare = text.trim().parse::<f64>().is_ok_and(|number| number >= 0.0 && number.is_finite());
     let error = || UnitError {
         text: text.to_owned(),
         what: "duration",

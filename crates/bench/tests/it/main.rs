@@ -2,5 +2,7 @@
 
 mod corpus;
 mod expansion;
+mod refusals;
 mod schema;
 mod support;
+mod values;

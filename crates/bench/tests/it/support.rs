@@ -60,3 +60,46 @@ pub(crate) fn dirs(plan: &Plan) -> String {
     }
     lines.join("\n")
 }
+
+/// A good bench of two servers, and more tables.
+pub(crate) fn with(more: &str) -> String {
+    format!(
+        r#"[target.nginx]
+command = ["nginx"]
+address = "127.0.0.1:18080"
+[target.tomcat]
+command = ["./run.sh"]
+address = "127.0.0.1:18081"
+[scenario.small]
+get = "/"
+[load.steady]
+users = 32
+measure = "30s"
+{more}"#
+    )
+}
+
+/// The same with its targets chosen.
+pub(crate) fn chosen(more: &str) -> String {
+    with(&format!("{more}\n[factors]\ntarget = [\"nginx\", \"tomcat\"]\n"))
+}
+
+/// The same with a single target and factors.
+pub(crate) fn single(factors: &str) -> String {
+    format!(
+        r#"[target.api]
+mock = {{ latency = "5ms" }}
+[scenario.get]
+get = "/"
+[load.main]
+users = 1
+measure = "2s"
+{factors}"#
+    )
+}
+
+/// The problems of a text with one `--set`.
+pub(crate) fn set(text: &str, set: &str) -> String {
+    let overrides = Overrides { set: vec![set.to_owned()], ..Overrides::default() };
+    plan_with(text, &overrides).map_or_else(|found| found.render(), |_| "accepted".to_owned())
+}

@@ -1,12 +1,6 @@
-//! The JSON Schema of a bench file, for editors and other tools.
-//!
-//! The types here mirror the grammar and are never read into: the parser points into the file
-//! and reports everything at once, which a deserializer cannot. A test walks both and fails when
-//! a key is in one and not in the other. What a schema cannot say (names that must exist, one
-//! kind per table) is left to the parser; a reference may stand for a word or a number, but not
-//! for a whole table.
+//! The grammar as types that only ever become a schema.
 
-#![expect(dead_code, reason = "the types are only ever turned into a schema")]
+#![expect(dead_code, reason = "no value of these types is ever made")]
 
 use std::collections::BTreeMap;
 
@@ -17,7 +11,7 @@ use serde_json::Value as Json;
 macro_rules! shape {
     ($(#[doc = $doc:literal] $name:ident = $schema:tt;)*) => {$(
         #[doc = $doc]
-        struct $name;
+        pub(super) struct $name;
 
         impl JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -104,7 +98,7 @@ shape! {
 /// A bench: what is measured.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "assay bench")]
-struct Bench {
+pub(super) struct Bench {
     /// Variables, used as `${vars.name}`.
     vars: Option<BTreeMap<String, Variable>>,
     /// Systems under test by name.
@@ -136,7 +130,7 @@ struct Bench {
 /// A system under test: one of `command`, `mock`, `url`.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Target {
+pub(super) struct Target {
     /// A process.
     command: Option<Command>,
     /// assay's own mock.
@@ -166,7 +160,7 @@ struct Target {
 /// An address.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Address {
+pub(super) enum Address {
     /// `host:port`.
     Plain(String),
     /// By protocol.
@@ -176,7 +170,7 @@ enum Address {
 /// Addresses by protocol.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Addresses {
+pub(super) struct Addresses {
     /// Of plaintext HTTP.
     http: Option<String>,
 }
@@ -184,7 +178,7 @@ struct Addresses {
 /// The flags of `assay mock`.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Mock {
+pub(super) struct Mock {
     /// Time each request sleeps.
     latency: Option<MockSetting>,
     /// Bytes of a body.
@@ -208,7 +202,7 @@ struct Mock {
 /// How a process is stopped.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Stop {
+pub(super) struct Stop {
     /// Signal without `SIG`.
     signal: Option<Signal>,
     /// Time before the whole tree is killed.
@@ -218,7 +212,7 @@ struct Stop {
 /// Signals that can end a process.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "UPPERCASE")]
-enum Signal {
+pub(super) enum Signal {
     Term,
     Int,
     Hup,
@@ -231,7 +225,7 @@ enum Signal {
 /// When a target is ready; one of `get` and `line`.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Ready {
+pub(super) struct Ready {
     /// Port to connect to instead of the address's.
     port: Option<Count>,
     /// Path that must answer.
@@ -245,7 +239,7 @@ struct Ready {
 /// How long an instance lives.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum Fresh {
+pub(super) enum Fresh {
     /// One per run.
     Run,
     /// One per level of the innermost factor that changes the target.
@@ -257,7 +251,7 @@ enum Fresh {
 /// A version as the program reports it.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Version {
+pub(super) struct Version {
     /// Command that prints it.
     command: Option<Command>,
     /// Text that must be in it.
@@ -267,7 +261,7 @@ struct Version {
 /// A request: one of the methods with its path.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Scenario {
+pub(super) struct Scenario {
     /// GET this path.
     get: Option<Scalar>,
     /// POST to this path.
@@ -299,7 +293,7 @@ struct Scenario {
 /// What an answer must be to count as success.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Expect {
+pub(super) struct Expect {
     /// Status codes; 200.
     status: Option<Statuses>,
     /// The body.
@@ -311,7 +305,7 @@ struct Expect {
 /// A check of the body.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum BodyCheck {
+pub(super) enum BodyCheck {
     /// Byte for byte.
     Equals(String),
     /// A part of it.
@@ -321,7 +315,7 @@ enum BodyCheck {
 /// A part of a body.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Contains {
+pub(super) struct Contains {
     /// The text.
     contains: String,
 }
@@ -329,7 +323,7 @@ struct Contains {
 /// How work arrives: one of `users` and `rate`.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Load {
+pub(super) struct Load {
     /// A closed loop of this many users.
     users: Option<Count>,
     /// An open loop at this constant rate, in total.
@@ -351,7 +345,7 @@ struct Load {
 /// Connection mode.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
-enum Connections {
+pub(super) enum Connections {
     /// One for each user, reused.
     PerUser,
 }
@@ -359,7 +353,7 @@ enum Connections {
 /// A factor.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Factor {
+pub(super) enum Factor {
     /// Fixed: recorded, not in cell names.
     Fixed(String),
     /// Names of tables, baseline first; `null` repeats the baseline, `null-x` level `x`.
@@ -373,7 +367,7 @@ enum Factor {
 /// One key varied.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Sweep {
+pub(super) struct Sweep {
     /// The key, such as `load.measure`.
     key: String,
     /// Its values, baseline first.
@@ -384,7 +378,8 @@ struct Sweep {
 /// A level.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Level {
+#[expect(clippy::large_enum_variant, reason = "no value of it is ever made")]
+pub(super) enum Level {
     /// One that repeats another.
     Repeats(String),
     /// What it patches.
@@ -394,7 +389,7 @@ enum Level {
 /// What a level sets.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Patch {
+pub(super) struct Patch {
     /// Of the target.
     target: Option<Target>,
     /// Of the scenario.
@@ -412,7 +407,7 @@ struct Patch {
 /// What `[[where]]` sets: as a level, and gates.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct WherePatch {
+pub(super) struct WherePatch {
     /// Of the target.
     target: Option<Target>,
     /// Of the scenario.
@@ -432,7 +427,7 @@ struct WherePatch {
 /// An exception: cells that match are skipped or patched.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Where {
+pub(super) struct Where {
     /// Levels by factor: a name, a list, a glob, or `!x`.
     r#match: BTreeMap<String, Texts>,
     /// Why they are skipped.
@@ -444,7 +439,7 @@ struct Where {
 /// Blocks and orders.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Matrix {
+pub(super) struct Matrix {
     /// How often the cells repeat.
     #[schemars(range(min = 1, max = 1000))]
     blocks: Option<u32>,
@@ -467,7 +462,7 @@ struct Matrix {
 /// How levels are ordered.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum Order {
+pub(super) enum Order {
     /// Of all factors.
     All(Policy),
     /// By factor.
@@ -477,7 +472,7 @@ enum Order {
 /// How levels are ordered.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum Policy {
+pub(super) enum Policy {
     /// Rows of a Williams design and their reverses.
     Balanced,
     /// As written.
@@ -487,7 +482,7 @@ enum Policy {
 /// Cores by role.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Cpus {
+pub(super) struct Cpus {
     /// Of the target.
     target: Option<Cores>,
     /// Of the mock; the target's.
@@ -503,7 +498,7 @@ struct Cpus {
 /// A role.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum Role {
+pub(super) enum Role {
     /// The system under test.
     Target,
     /// assay's own mock.
@@ -517,7 +512,7 @@ enum Role {
 /// Bounds of the gates.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Gates {
+pub(super) struct Gates {
     /// Share of failed requests above which a run is void.
     failures: Option<Share>,
     /// Shortest measured window.
@@ -539,7 +534,7 @@ struct Gates {
 /// Observers.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Observe {
+pub(super) struct Observe {
     /// Between samples.
     interval: Option<Duration>,
 }
@@ -547,7 +542,7 @@ struct Observe {
 /// What is compared.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Compare {
+pub(super) struct Compare {
     /// The metric that the verdict is about.
     primary: Option<Metric>,
 }
@@ -555,7 +550,7 @@ struct Compare {
 /// A metric.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum Metric {
+pub(super) enum Metric {
     Throughput,
     P50,
     P90,
@@ -568,195 +563,4 @@ enum Metric {
     TargetCpu,
     #[schemars(rename = "generator.cpu_per_request")]
     GeneratorCpu,
-}
-
-/// The JSON Schema (draft 2020-12) of a bench file.
-#[must_use]
-pub fn schema() -> Json {
-    let mut json = schemars::schema_for!(Bench).to_value();
-    without_null(&mut json);
-    if let Some(Json::Object(definitions)) = json.get_mut("$defs") {
-        // These are only referred to by shapes, which the generator cannot see.
-        for (name, found) in [
-            ("Duration", shape_of::<Duration>()),
-            ("Scalar", shape_of::<Scalar>()),
-            ("Count", shape_of::<Count>()),
-        ] {
-            definitions.entry(name).or_insert(found);
-        }
-        definitions.insert("Name".to_owned(), name_schema());
-        for words in ["Fresh", "Signal", "Connections"] {
-            // A reference may stand for the word.
-            if let Some(found) = definitions.get_mut(words) {
-                let reference = serde_json::json!({ "type": "string", "pattern": r"\$\{" });
-                *found = serde_json::json!({ "anyOf": [found.take(), reference] });
-            }
-        }
-    }
-    json
-}
-
-fn shape_of<T: JsonSchema>() -> Json {
-    T::json_schema(&mut SchemaGenerator::default()).to_value()
-}
-
-fn name_schema() -> Json {
-    serde_json::json!({
-        "description": "A name: 1 to 40 letters, digits, `.`, `_`, `-`; not kept for controls.",
-        "type": "string",
-        "pattern": "^[A-Za-z0-9._-]{1,40}$",
-        "not": { "pattern": "^(null|null-.*|positive|only)$" }
-    })
-}
-
-/// TOML has no null: an optional key is absent.
-fn without_null(json: &mut Json) {
-    match json {
-        Json::Object(table) => {
-            if let Some(Json::Array(types)) = table.get_mut("type") {
-                types.retain(|found| found != "null");
-                if let [only] = &types[..] {
-                    let only = only.clone();
-                    table.insert("type".to_owned(), only);
-                }
-            }
-            if let Some(Json::Array(any)) = table.get_mut("anyOf") {
-                any.retain(|found| found.get("type").is_none_or(|kind| kind != "null"));
-                if let [Json::Object(only)] = &any[..] {
-                    let only = only.clone();
-                    table.shift_remove("anyOf");
-                    table.extend(only);
-                }
-            }
-            table.values_mut().for_each(without_null);
-        }
-        Json::Array(list) => list.iter_mut().for_each(without_null),
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::RefCell;
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::file::TOP_KEYS;
-    use crate::node;
-    use crate::problem::Problems;
-    use crate::read::{Fields, Reading, Stage};
-    use crate::source::At;
-    use crate::{settings, typed};
-
-    /// The dotted paths that the parser asks for in a table of `root`.
-    fn parser_keys(root: &str) -> BTreeSet<String> {
-        // Where a key is text or a table, only the table shows the keys within it.
-        let text = if root == "target" {
-            "address = {}"
-        } else if root == "scenario" {
-            "expect.body = {}"
-        } else {
-            ""
-        };
-        let Ok(table) = node::parse(text, 0) else { panic!("the sample is TOML") };
-        let problems = RefCell::new(Problems::default());
-        let keys = RefCell::new(BTreeSet::new());
-        let reading = Reading { stage: Stage::Written, problems: &problems, keys: Some(&keys) };
-        let at = At { source: 0, start: 0, end: 0 };
-        let mut fields = Fields::new(Some(&table), at, "`[test]`", root);
-        match root {
-            "target" => typed::target_keys(&mut fields, "", &reading),
-            "scenario" => typed::scenario_keys(&mut fields, "", &reading),
-            "load" => typed::load_keys(&mut fields, "", &reading),
-            "matrix" => settings::matrix_keys(&mut fields, &reading),
-            "cpus" => settings::cpus_keys(&mut fields, &reading),
-            "gates" => settings::gates_keys(&mut fields, &reading),
-            "observe" => settings::observe_keys(&mut fields, &reading),
-            "compare" => settings::compare_keys(&mut fields, &reading),
-            other => panic!("no reader for {other}"),
-        }
-        keys.into_inner()
-    }
-
-    /// The dotted paths of the closed tables within a schema.
-    fn schema_keys(all: &Json, schema: &Json, path: &str, keys: &mut BTreeSet<String>) {
-        if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
-            let found = all.pointer(reference.trim_start_matches('#'));
-            schema_keys(all, found.expect("the reference leads somewhere"), path, keys);
-        }
-        for any in schema.get("anyOf").and_then(Json::as_array).into_iter().flatten() {
-            schema_keys(all, any, path, keys);
-        }
-        let Some(properties) = schema.get("properties").and_then(Json::as_object) else { return };
-        assert_eq!(schema["additionalProperties"], false, "{path} is open");
-        for (key, inner) in properties {
-            let path = format!("{path}.{key}");
-            schema_keys(all, inner, &path, keys);
-            keys.insert(path);
-        }
-    }
-
-    #[test]
-    fn the_parser_and_the_schema_know_the_same_keys() {
-        let all = schema();
-        let top: BTreeSet<&str> = all["properties"]
-            .as_object()
-            .expect("a bench is a table")
-            .keys()
-            .map(String::as_str)
-            .collect();
-        assert_eq!(top, BTreeSet::from(TOP_KEYS));
-        for (root, name) in [
-            ("target", "Target"),
-            ("scenario", "Scenario"),
-            ("load", "Load"),
-            ("matrix", "Matrix"),
-            ("cpus", "Cpus"),
-            ("gates", "Gates"),
-            ("observe", "Observe"),
-            ("compare", "Compare"),
-        ] {
-            let mut keys = BTreeSet::new();
-            schema_keys(&all, &all["$defs"][name], root, &mut keys);
-            assert_eq!(keys, parser_keys(root), "{root}");
-        }
-        for (name, roots) in [
-            ("Patch", crate::patch::ROOTS.to_vec()),
-            ("WherePatch", [&crate::patch::ROOTS[..], &["gates"]].concat()),
-        ] {
-            let properties = all["$defs"][name]["properties"].as_object();
-            let keys: BTreeSet<&str> =
-                properties.expect("a patch is a table").keys().map(String::as_str).collect();
-            assert_eq!(keys, roots.into_iter().collect::<BTreeSet<&str>>(), "{name}");
-        }
-    }
-
-    #[test]
-    fn every_reference_leads_somewhere() {
-        fn walk(all: &Json, json: &Json) {
-            if let Some(reference) = json.get("$ref").and_then(Json::as_str) {
-                assert!(all.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
-            }
-            match json {
-                Json::Object(table) => table.values().for_each(|inner| walk(all, inner)),
-                Json::Array(list) => list.iter().for_each(|inner| walk(all, inner)),
-                _ => {}
-            }
-        }
-        let all = schema();
-        walk(&all, &all);
-    }
-
-    /// The gates of the record and the defaults of the file are the same numbers.
-    #[test]
-    fn default_gates_agree() {
-        let Ok(defaults) = node::parse(include_str!("defaults.toml"), 0) else { panic!("TOML") };
-        let problems = RefCell::new(Problems::default());
-        let reading = Reading { stage: Stage::Effective, problems: &problems, keys: None };
-        let at = At { source: 0, start: 0, end: 0 };
-        let gates = defaults["gates"].as_table();
-        let mut fields = Fields::new(gates, at, "`[gates]`", "gates");
-        assert_eq!(settings::gates(&mut fields, &reading), record::plan::Gates::default());
-        assert_eq!(gates.map(indexmap::IndexMap::len), Some(8));
-    }
 }
