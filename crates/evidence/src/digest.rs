@@ -14,6 +14,8 @@ use record::plan::{self, Gates, Plan};
 use record::resources::{Edge, HostRow, ResourceRow};
 use record::{Effect, Format, Scope, State, Summary, Validity, layout};
 
+use stats::order::is_bound;
+
 use crate::error::EvidenceError;
 use crate::gates::judge_run;
 use crate::run_dir::RunDir;
@@ -231,8 +233,11 @@ fn host_of(run: &RunDir, window: &Window) -> HostWindow {
     }
 }
 
+/// Name, share and figure of a percentile.
+type Percentile = (&'static str, f64, fn(&Summary) -> Option<u64>);
+
 /// The percentiles by name.
-pub(crate) const PERCENTILES: [(&str, f64, fn(&Summary) -> Option<u64>); 5] = [
+pub(crate) const PERCENTILES: [Percentile; 5] = [
     ("p50", 0.50, |summary| summary.p50),
     ("p90", 0.90, |summary| summary.p90),
     ("p95", 0.95, |summary| summary.p95),
@@ -278,9 +283,12 @@ fn metrics_of(
     // CPU is shared among successes only, so that failing fast cannot look cheap.
     let per_request = |cpu: u64| (load.succeeded > 0).then(|| cpu as f64 / load.succeeded as f64);
     let generator = load.generator.cpu_user_ns.saturating_add(load.generator.cpu_sys_ns);
+    // The account must span the window: CPU of half a window over all of its requests is no
+    // CPU per request.
     let target = TARGET_ROLES
         .iter()
         .find_map(|role| resources.get(*role))
+        .filter(|resources| spans(resources.window_ns, load.window_ns))
         .and_then(|resources| resources.cpu_ns);
     for (name, value) in [
         ("generator.cpu_per_request", (generator > 0).then(|| per_request(generator)).flatten()),
@@ -289,6 +297,12 @@ fn metrics_of(
         add(name, value, "ns", false, run_state, load.succeeded, "derived");
     }
     metrics
+}
+
+/// Whether the time between two edge samples is the window's, to 5 %: edge samples are taken a
+/// little late, and how much of the account they miss is how wrong the figure may be.
+fn spans(sampled_ns: u64, window_ns: u64) -> bool {
+    sampled_ns.abs_diff(window_ns) as f64 <= 0.05 * window_ns as f64
 }
 
 /// The state of what belongs to neither latency nor throughput.
@@ -306,8 +320,8 @@ fn percentile_state(load: &LoadRecord, p: f64, latency: State) -> State {
     if latency != State::Censored {
         return latency;
     }
-    let censored = load.unsent.saturating_add(load.unfinished) as f64;
-    if censored >= (1.0 - p) * load.due as f64 { State::Censored } else { State::Valid }
+    let censored = load.unsent.saturating_add(load.unfinished);
+    if is_bound(p, censored, load.due) { State::Censored } else { State::Valid }
 }
 
 /// The bench's primary metric, or the one that fits the load: throughput for users, p99 for a
@@ -325,3 +339,6 @@ pub(crate) fn primary_of(digest: &Digest) -> String {
     }
     .to_owned()
 }
+
+#[cfg(test)]
+mod tests;

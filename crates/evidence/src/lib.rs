@@ -18,7 +18,7 @@ pub mod status;
 #[cfg(any(test, feature = "dev"))]
 pub mod samples;
 
-pub use compare::{CompareOptions, compare};
+pub use compare::{CompareOptions, compare, is_doubtful};
 pub use digest::digest;
 pub use error::EvidenceError;
 pub use gates::{Judgement, judge_load, judge_run};

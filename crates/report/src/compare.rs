@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::compare::{Comparison, Contrast, LeftOut};
 
-use crate::text::{NONE, columns, in_unit, signed_percent};
+use crate::text::{NONE, columns, cut, in_unit, signed_percent};
 
 /// Widest table, columns.
 const WIDTH: usize = 100;
+/// Columns of a name in a stacked row, its indent included.
+const NAME_WIDTH: usize = 18;
 /// Runs of one reason that are named before the rest is counted.
 const MOST_NAMED: usize = 4;
 
@@ -22,9 +24,9 @@ pub enum Show {
     All,
 }
 
-/// Renders a comparison for the terminal, at most 100 columns wide: level against baseline, both
-/// absolute values, ratio, effect with its 95 % interval, pairs and verdict; then flags, nulls,
-/// what was left out and the notes, one line each.
+/// Renders a comparison for the terminal, its tables at most 100 columns wide: level against
+/// baseline, both absolute values, ratio, effect with its 95 % interval, pairs and verdict; then
+/// flags, what was left out and the notes, one line each.
 #[must_use]
 pub fn comparison_table(comparison: &Comparison, show: Show) -> String {
     let mut text = format!("label {}\n", comparison.label);
@@ -64,8 +66,7 @@ fn margin_line(contrast: &Contrast) -> String {
     contrast.margin_percent.map(|margin| format!(", margin {margin} %")).unwrap_or_default()
 }
 
-/// The table of rows of one metric. Where it would be too wide the interval moves to a line of
-/// its own below the row.
+/// The table of rows of one metric; where it would be too wide, a block of lines for each row.
 fn table(rows: &[&Contrast]) -> String {
     let cells: BTreeSet<&str> = rows.iter().map(|row| row.cell.as_str()).collect();
     let with_cell = cells.len() > 1 || !cells.contains("*");
@@ -73,8 +74,8 @@ fn table(rows: &[&Contrast]) -> String {
     if with_cell {
         header.push("cell");
     }
-    header.extend(["level / baseline", "base", "level", "ratio", "effect", "95 % interval", "n"]);
-    header.push("verdict");
+    header.extend(["level", "baseline", "level at", "baseline at", "ratio", "effect"]);
+    header.extend(["95 % interval", "n", "verdict"]);
     let mut lines: Vec<Vec<String>> = vec![header.into_iter().map(str::to_owned).collect()];
     for row in rows {
         let mut line = Vec::new();
@@ -82,9 +83,10 @@ fn table(rows: &[&Contrast]) -> String {
             line.push(row.cell.clone());
         }
         line.extend([
-            format!("{} / {}", row.level, row.baseline),
-            in_unit(row.baseline_value, &row.unit),
+            row.level.clone(),
+            row.baseline.clone(),
             in_unit(row.level_value, &row.unit),
+            in_unit(row.baseline_value, &row.unit),
             row.ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{ratio:.4}")),
             row.effect_percent.map_or_else(|| NONE.to_owned(), signed_percent),
             interval(row),
@@ -93,7 +95,7 @@ fn table(rows: &[&Contrast]) -> String {
         ]);
         lines.push(line);
     }
-    let align = if with_cell { "llrrrrrrl" } else { "lrrrrrrl" };
+    let align = if with_cell { "lllrrrrrrl" } else { "llrrrrrrl" };
     let wide = columns(&lines, align);
     if wide.lines().all(|line| line.chars().count() <= WIDTH) {
         return wide;
@@ -106,7 +108,8 @@ fn stacked(lines: &[Vec<String>]) -> String {
     let mut text = String::new();
     for line in &lines[1..] {
         for (name, value) in lines[0].iter().zip(line) {
-            text.push_str(&format!("  {name:<18}{value}\n"));
+            let room = WIDTH - NAME_WIDTH;
+            text.push_str(&format!("  {name:<0$}{1}\n", NAME_WIDTH - 2, cut(value, room)));
         }
         text.push('\n');
     }
@@ -136,7 +139,7 @@ pub(crate) fn doubts(
     let mut by_flag: BTreeMap<(usize, &str), Vec<String>> = BTreeMap::new();
     for contrast in contrasts.iter().filter(|c| show == Show::All || c.primary) {
         let name = if show == Show::All {
-            format!("{} in {} ({})", contrast.level, contrast.cell, contrast.metric)
+            format!("{} of {} in {}", contrast.metric, contrast.level, contrast.cell)
         } else {
             format!("{} in {}", contrast.level, contrast.cell)
         };

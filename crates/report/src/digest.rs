@@ -8,9 +8,9 @@ use record::meta::OutcomeState;
 use record::plan::{Extent, Model, RunKind, TargetKind};
 use record::{Effect, Scope};
 
-use crate::load::{connections, failures, lag, shown, summary_lines};
+use crate::load::{LINES, connections, failures, lag, shown};
 use crate::text::{
-    NONE, UNKNOWN, bytes, cell, count, cut, duration, in_unit, number, or_unknown, reason, share,
+    self, NONE, UNKNOWN, bytes, cell, count, cut, duration, in_unit, number, or_unknown, share,
     state,
 };
 
@@ -104,8 +104,8 @@ fn outcome(page: &mut Page, digest: &Digest) {
     if reasons.is_empty() {
         page.line("- no gate tripped");
     }
-    for one in reasons {
-        page.line(&format!("- {}", cell(&reason(one))));
+    for one in text::reasons(reasons) {
+        page.line(&format!("- {}", cell(&one)));
     }
 }
 
@@ -253,13 +253,14 @@ fn latency(page: &mut Page, digest: &Digest) {
     let summaries = [&load.latency_ns, &load.service_ns, &load.failed_latency_ns];
     let samples = summaries.map(|summary| count(summary.count));
     page.row(&["samples", &samples[0], &samples[1], &samples[2]]);
-    for (name, value) in summary_lines() {
-        let shown = [
-            shown(digest.validity.latency, &value(summaries[0])),
-            shown(digest.validity.latency, &value(summaries[1])),
-            value(summaries[2]),
-        ];
-        page.row(&[name, &shown[0], &shown[1], &shown[2]]);
+    for line in &LINES {
+        let shown = |summary| shown(load, digest.validity.latency, line, summary);
+        page.row(&[
+            line.name,
+            &shown(summaries[0]),
+            &shown(summaries[1]),
+            &(line.of)(summaries[2]),
+        ]);
     }
     page.blank();
     page.line("A percentile without enough samples for a 95 % interval is not printed.");

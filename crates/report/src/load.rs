@@ -2,8 +2,9 @@
 
 use record::load::LoadRecord;
 use record::{State, Summary};
+use stats::order::is_bound;
 
-use crate::text::{NONE, columns, count, cut, duration, duration_f, number, reason, share, state};
+use crate::text::{NONE, columns, count, cut, duration, duration_f, number, reasons, share, state};
 
 /// Renders a load record for the terminal: what was asked, when the clock starts and stops,
 /// counts, latency beside service time, failures, lag, connections, the generator's own CPU, and
@@ -40,8 +41,8 @@ pub fn load_table(load: &LoadRecord) -> String {
     line("connections", connections(load));
     line("generator", generator(load));
     line("validity", validity(load));
-    for one in &load.validity.reasons {
-        text.push_str(&format!("  {}\n", reason(one)));
+    for one in reasons(&load.validity.reasons) {
+        text.push_str(&format!("  {one}\n"));
     }
     for sample in load.failure_samples.iter().take(3) {
         text.push_str(&format!("  failed: {}: {}\n", sample.kind, cut(&sample.detail, 80)));
@@ -109,38 +110,54 @@ fn latencies(load: &LoadRecord) -> String {
     }
     rows.push(vec!["samples".to_owned()]);
     rows[1].extend(summaries.iter().map(|summary| count(summary.count)));
-    for (name, value) in summary_lines() {
-        let mut row = vec![name.to_owned()];
-        row.extend(summaries.iter().map(|summary| shown(load.validity.latency, &value(summary))));
+    for line in &LINES {
+        let mut row = vec![line.name.to_owned()];
+        row.extend(summaries.iter().enumerate().map(|(column, summary)| {
+            // Failures that got an answer are counted, not censored.
+            if column < 2 {
+                shown(load, load.validity.latency, line, summary)
+            } else {
+                (line.of)(summary)
+            }
+        }));
         rows.push(row);
     }
     columns(&rows, "lr")
 }
 
-/// A latency under its state.
-pub(crate) fn shown(latency: State, value: &str) -> String {
-    match latency {
-        State::Void => "void".to_owned(),
-        State::Censored if value != NONE => format!(">= {value}"),
-        _ => value.to_owned(),
-    }
+/// A line about a distribution: its name, the percentile it is, and its text.
+pub(crate) struct Line {
+    /// Name of the line.
+    pub(crate) name: &'static str,
+    /// The percentile, 0 to 1; 1 for what depends on the largest value.
+    p: f64,
+    /// Its text.
+    pub(crate) of: fn(&Summary) -> String,
 }
 
-/// Name and value of a line about a distribution.
-type SummaryLine = (&'static str, fn(&Summary) -> String);
-
 /// The lines of a distribution in their fixed order.
-pub(crate) fn summary_lines() -> [SummaryLine; 8] {
-    [
-        ("min", |s| duration(s.min)),
-        ("mean", |s| duration_f(s.mean)),
-        ("p50", |s| duration(s.p50)),
-        ("p90", |s| duration(s.p90)),
-        ("p95", |s| duration(s.p95)),
-        ("p99", |s| duration(s.p99)),
-        ("p99.9", |s| duration(s.p999)),
-        ("max", |s| duration(s.max)),
-    ]
+pub(crate) const LINES: [Line; 8] = [
+    Line { name: "min", p: 0.0, of: |s| duration(s.min) },
+    Line { name: "mean", p: 1.0, of: |s| duration_f(s.mean) },
+    Line { name: "p50", p: 0.50, of: |s| duration(s.p50) },
+    Line { name: "p90", p: 0.90, of: |s| duration(s.p90) },
+    Line { name: "p95", p: 0.95, of: |s| duration(s.p95) },
+    Line { name: "p99", p: 0.99, of: |s| duration(s.p99) },
+    Line { name: "p99.9", p: 0.999, of: |s| duration(s.p999) },
+    Line { name: "max", p: 1.0, of: |s| duration(s.max) },
+];
+
+/// A latency under its state: void, or a bound where censored requests may lie below it.
+pub(crate) fn shown(load: &LoadRecord, latency: State, line: &Line, summary: &Summary) -> String {
+    let value = (line.of)(summary);
+    let censored = load.unsent.saturating_add(load.unfinished);
+    match latency {
+        State::Void => "void".to_owned(),
+        State::Censored if value != NONE && is_bound(line.p, censored, load.due) => {
+            format!(">= {value}")
+        }
+        _ => value,
+    }
 }
 
 pub(crate) fn lag(load: &LoadRecord) -> String {

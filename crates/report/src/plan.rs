@@ -158,10 +158,14 @@ fn value_lines(cell: &Cell, paths: &[(&String, &String)]) -> String {
     columns(&rows, "l")
 }
 
-/// The effective value at a dotted path of the bench file. Durations carry `_ns` and sizes
-/// `_bytes` in the record but not in the bench; where nothing is found, nothing is shown.
+/// The effective value at a dotted path of the bench file; where nothing is found, nothing is
+/// shown.
 fn value_at(cell: &Cell, path: &str) -> Option<String> {
-    let root = serde_json::to_value(&cell.effective).ok()?;
+    let mut root = serde_json::to_value(&cell.effective).ok()?;
+    let tables = root.as_object_mut()?;
+    tables.insert("gates".to_owned(), serde_json::to_value(&cell.gates).ok()?);
+    let interval = cell.effective.observe_interval_ns;
+    tables.insert("observe".to_owned(), serde_json::json!({ "interval_ns": interval }));
     let mut value = &root;
     for part in path.split('.') {
         value = step(value, part)?;
@@ -169,25 +173,39 @@ fn value_at(cell: &Cell, path: &str) -> Option<String> {
     Some(shown(value, path))
 }
 
+/// The value of a key. The record's names carry a unit that the bench's do not.
 fn step<'v>(value: &'v Value, part: &str) -> Option<&'v Value> {
     let object = value.as_object()?;
-    let direct = object
-        .get(part)
-        .or_else(|| object.get(&format!("{part}_ns")))
-        .or_else(|| object.get(&format!("{part}_bytes")))
-        .or_else(|| object.get(&format!("{part}_per_min")));
-    // `target.kind.mock.latency` is `target.mock.latency` in the bench, and `load.model.users`
-    // is `load.users`.
-    direct.or_else(|| {
-        ["kind", "model"].iter().find_map(|hidden| object.get(*hidden)?.as_object()?.get(part))
-    })
+    let named = ["", "_ns", "_bytes", "_share", "_per_min"]
+        .iter()
+        .find_map(|unit| object.get(&format!("{part}{unit}")));
+    // `target.kind.mock` is `target.mock` in the bench, `load.model.users` is `load.users`,
+    // `scenario.get` is method and path in one, and `gates.samples` has a longer name.
+    named
+        .or_else(|| {
+            ["kind", "model"].iter().find_map(|hidden| object.get(*hidden)?.as_object()?.get(part))
+        })
+        .or_else(|| {
+            let method = object.get("method")?.as_str()?;
+            if method.eq_ignore_ascii_case(part) { object.get("path") } else { None }
+        })
+        .or_else(|| object.get(&format!("observer_{part}")))
 }
 
 fn shown(value: &Value, path: &str) -> String {
     let last = path.rsplit('.').next().unwrap_or_default();
     let is_time = matches!(
         last,
-        "latency" | "warmup" | "measure" | "cooldown" | "timeout" | "within" | "grace" | "bring_up"
+        "latency"
+            | "warmup"
+            | "measure"
+            | "cooldown"
+            | "timeout"
+            | "within"
+            | "grace"
+            | "bring_up"
+            | "window"
+            | "interval"
     );
     match value {
         Value::Object(extent) if extent.contains_key("ns") => {

@@ -19,9 +19,7 @@ pub fn status_text(status: &Status) -> String {
         .runs
         .iter()
         .filter(|run| run.state != RunState::Finished)
-        .map(|run| {
-            vec![format!("  {}", run.run), run.state.word().to_owned(), run.detail.clone()]
-        })
+        .map(|run| vec![format!("  {}", run.run), run.state.word().to_owned(), run.detail.clone()])
         .collect();
     text.push_str(&columns(&open, "l"));
     if status.state == RunState::Died {

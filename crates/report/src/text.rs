@@ -44,7 +44,7 @@ pub(crate) fn count(value: u64) -> String {
 /// A number with four significant digits, thousands apart.
 pub(crate) fn number(value: f64) -> String {
     let magnitude = value.abs();
-    if magnitude >= 1_000.0 && magnitude < 1e15 {
+    if (1_000.0..1e15).contains(&magnitude) {
         let sign = if value < 0.0 { "-" } else { "" };
         return format!("{sign}{}", count(magnitude.round() as u64));
     }
@@ -91,12 +91,25 @@ pub(crate) fn state(state: State) -> &'static str {
     }
 }
 
-/// One line for one reason, with its remedy.
-pub(crate) fn reason(reason: &Reason) -> String {
-    match &reason.remedy {
-        Some(remedy) => format!("{}: {} (try: {remedy})", reason.gate, reason.detail),
-        None => format!("{}: {}", reason.gate, reason.detail),
+/// One line for each reason, with its remedy. A condition that touches two families of figures
+/// has two reasons and one line.
+pub(crate) fn reasons(reasons: &[Reason]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for reason in reasons {
+        let line = match &reason.remedy {
+            Some(remedy) => format!("{}: {} (try: {remedy})", reason.gate, reason.detail),
+            None => format!("{}: {}", reason.gate, reason.detail),
+        };
+        // Only neighbours can be the same: reasons keep the order of the table of gates.
+        let known = lines.last().is_some_and(|last| {
+            let said = |line: &str| line.split(" (try: ").next().map(str::to_owned);
+            said(last) == said(&line)
+        });
+        if !known {
+            lines.push(line);
+        }
     }
+    lines
 }
 
 /// Text that cannot leave its Markdown cell or line.

@@ -69,6 +69,15 @@ pub fn median_ranks(n: u32, confidence: f64) -> Option<(u32, u32)> {
     (rank >= 1).then(|| (rank, n + 1 - rank))
 }
 
+/// Whether percentile `p` (0 to 1) is only a lower bound, because `censored` of `all`
+/// observations lie somewhere beyond every value that was seen: so once their share reaches
+/// what lies above the percentile (D8).
+#[must_use]
+pub fn is_bound(p: f64, censored: u64, all: u64) -> bool {
+    // The slack keeps 1 - 0.99 = 0.010000000000000009 from excusing exactly 1 %.
+    censored > 0 && censored as f64 >= (1.0 - p) * all as f64 * (1.0 - 1e-9)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +125,15 @@ mod tests {
         assert_eq!(median_ranks(9, 0.95), Some((2, 8)));
         assert_eq!(median_ranks(12, 0.95), Some((3, 10)));
         assert_eq!(median_ranks(0, 0.95), None);
+    }
+
+    #[test]
+    fn censoring_reaches_what_lies_below_it() {
+        assert!(!is_bound(0.99, 0, 100));
+        assert!(is_bound(0.99, 1, 100));
+        assert!(!is_bound(0.95, 4, 100));
+        assert!(is_bound(0.95, 5, 100));
+        assert!(is_bound(1.0, 1, 1_000_000));
+        assert!(!is_bound(0.0, 99, 100));
     }
 }

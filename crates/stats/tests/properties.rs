@@ -159,7 +159,7 @@ proptest! {
     ) {
         let mut merged = histogram::new();
         for part in &parts {
-            merged.add(&histogram_of(part)).unwrap();
+            merged.add(histogram_of(part)).unwrap();
         }
         let whole = histogram_of(&parts.concat());
         prop_assert_eq!(histogram::summarise(&merged), histogram::summarise(&whole));

@@ -9,6 +9,8 @@
 mod environment;
 pub(crate) mod pairing;
 pub(crate) mod runs;
+#[cfg(test)]
+mod tests;
 mod verdicts;
 
 use std::collections::BTreeSet;
@@ -16,8 +18,12 @@ use std::path::Path;
 
 use record::Format;
 use record::compare::{Comparison, Contrast};
+use record::digest::Digest;
+use record::plan::Gates;
+use record::units::HumanDuration;
 
 use crate::error::{EvidenceError, nearest};
+use crate::gates::{GATES, percent};
 use runs::Runs;
 
 /// What to compare.
@@ -45,6 +51,11 @@ pub(crate) fn compare_runs(
 ) -> Result<Comparison, EvidenceError> {
     let (measured, left_out) = runs.measured();
     let mut notes = runs.notes.clone();
+    notes.extend(own_bounds(&measured));
+    let warm_ups = runs.warm_ups();
+    if !warm_ups.is_empty() {
+        notes.push(format!("warm-up runs, discarded: {}", warm_ups.join(", ")));
+    }
     let factors = pairing::contrasted_factors(&measured);
     if let Some(factor) = &options.factor {
         if !factors.contains(factor) {
@@ -82,4 +93,42 @@ pub(crate) fn compare_runs(
         notes,
         left_out,
     })
+}
+
+/// Whether something of a comparison is void, partial or incomplete: nothing could be compared,
+/// a run is missing, or a contrast of a primary metric is void or lost a pair. Exploratory
+/// metrics do not count: among ten at 5 % each, two matrices in five raise a false alarm (D7).
+#[must_use]
+pub fn is_doubtful(comparison: &Comparison) -> bool {
+    let missing = comparison.left_out.iter().any(|left| !runs::is_made_good(left));
+    let broken = |contrast: &Contrast| {
+        contrast.primary && (contrast.verdict == "void" || !contrast.left_out.is_empty())
+    };
+    missing || comparison.contrasts.is_empty() || comparison.contrasts.iter().any(broken)
+}
+
+/// Which bounds of the gates are not the defaults, so that a table of short windows says so.
+fn own_bounds(measured: &[(&str, &Digest)]) -> Option<String> {
+    let defaults = Gates::default();
+    let mut own: Vec<String> = Vec::new();
+    for check in measured.iter().flat_map(|(_, digest)| &digest.checks) {
+        let gate = GATES.iter().find(|gate| gate.name == check.gate);
+        let default = gate.and_then(|gate| (gate.bound)(&defaults));
+        if let (Some(bound), Some(default)) = (check.bound, default) {
+            let (bound, default) = (in_unit(bound, &check.unit), in_unit(default, &check.unit));
+            let said = format!("{} {bound} (default {default})", check.gate);
+            if bound != default && !own.contains(&said) {
+                own.push(said);
+            }
+        }
+    }
+    (!own.is_empty()).then(|| format!("gates set by the bench: {}", own.join(", ")))
+}
+
+fn in_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => HumanDuration(value).to_string(),
+        "share" => percent(value),
+        unit => format!("{value} {unit}"),
+    }
 }

@@ -75,8 +75,10 @@ pub(crate) fn arms_of<'a>(
     runs: &Runs,
     factor: &str,
 ) -> Vec<Arms<'a>> {
-    type Key = Vec<(String, String)>;
-    let mut by_cell: BTreeMap<(Vec<u32>, Key), Vec<(&str, &Digest, &LevelOf)>> = BTreeMap::new();
+    /// The other factors' indices, which order the cells as the plan does, and their levels.
+    type Key = (Vec<u32>, Vec<(String, String)>);
+    type Member<'a> = (&'a str, &'a Digest, &'a LevelOf);
+    let mut by_cell: BTreeMap<Key, Vec<Member<'a>>> = BTreeMap::new();
     let mut levels: BTreeMap<u32, &LevelOf> = BTreeMap::new();
     for (name, digest) in measured {
         let Some(own) = digest.levels.iter().find(|level| level.factor == factor) else {

@@ -87,13 +87,28 @@ impl Runs {
         Ok(self)
     }
 
+    /// Why an incomplete directory is left out, and what stands in for it.
+    fn incomplete(&self, base: &str) -> String {
+        let repetition = self.digests().find(|(name, _)| base_and_attempt(name).0 == base);
+        match repetition {
+            Some((name, _)) => format!("{INCOMPLETE}{REPEATED}{name}"),
+            None => INCOMPLETE.to_owned(),
+        }
+    }
+
+    /// Names of the complete warm-up runs.
+    pub(crate) fn warm_ups(&self) -> Vec<&str> {
+        let warm_up = |digest: &Digest| digest.kind == RunKind::WarmUp;
+        self.digests().filter(|(_, digest)| warm_up(digest)).map(|(name, _)| name).collect()
+    }
+
     /// The complete runs.
     pub(crate) fn digests(&self) -> impl Iterator<Item = (&str, &Digest)> {
         self.all.iter().filter_map(|(name, digest)| Some((name.as_str(), digest.as_ref()?)))
     }
 
     /// The measured runs that count once each, the latest complete attempt of every run; and
-    /// what was left out, by name.
+    /// what was left out, by name. Warm-up runs were never to be counted and are in neither.
     pub(crate) fn measured(&self) -> (Vec<(&str, &Digest)>, Vec<LeftOut>) {
         let mut left_out = Vec::new();
         let mut leave = |run: &str, reason: String| {
@@ -101,15 +116,14 @@ impl Runs {
         };
         let mut latest: BTreeMap<&str, (u32, &str, &Digest)> = BTreeMap::new();
         for (name, digest) in &self.all {
+            let (base, attempt) = base_and_attempt(name);
             let Some(digest) = digest else {
-                leave(name, "incomplete: no digest.json".to_owned());
+                leave(name, self.incomplete(base));
                 continue;
             };
             if digest.kind == RunKind::WarmUp {
-                leave(name, "warm-up run, discarded".to_owned());
                 continue;
             }
-            let (base, attempt) = base_and_attempt(name);
             match latest.get(base) {
                 Some((known, other, _)) if *known > attempt => {
                     leave(name, format!("superseded by {other}"));
@@ -126,6 +140,17 @@ impl Runs {
         left_out.sort_by(|a, b| a.run.cmp(&b.run));
         (latest.into_values().map(|(_, name, digest)| (name, digest)).collect(), left_out)
     }
+}
+
+/// How the reason of an incomplete directory begins.
+const INCOMPLETE: &str = "incomplete: no digest.json";
+/// What stands in it once the run was repeated.
+const REPEATED: &str = ", repeated as ";
+
+/// Whether a run was left out though nothing is missing: an attempt that was repeated in full.
+pub(crate) fn is_made_good(left: &LeftOut) -> bool {
+    left.reason.starts_with("superseded by ")
+        || (left.reason.starts_with(INCOMPLETE) && left.reason.contains(REPEATED))
 }
 
 /// Splits `01-02-cell.2` into the run's name and its attempt. Only a number of 2 or more after

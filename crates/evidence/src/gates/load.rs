@@ -136,8 +136,8 @@ fn rate(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
 
 fn censoring(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
     for (gate, count, what) in [
-        ("unsent", load.unsent, "due but never sent"),
-        ("unfinished", load.unfinished, "still in flight at the end"),
+        ("unsent", load.unsent, "were due but never sent"),
+        ("unfinished", load.unfinished, "were still in flight at the end"),
     ] {
         judgement.add(gate, bounds, Some(count as f64), Some(count == 0), || {
             format!("{count} of {} requests {what}: percentiles are bounds", load.due)

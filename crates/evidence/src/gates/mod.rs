@@ -5,6 +5,8 @@
 mod load;
 mod run;
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 use record::digest::Check;
 use record::plan::Gates;
