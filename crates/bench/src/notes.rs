@@ -102,12 +102,10 @@ fn equal_runs(facts: &Facts<'_>, notes: &mut Vec<String>) {
         .iter()
         .filter(|group| group.len() > 1)
         .map(|group| {
-            let names: Vec<&str> = group
-                .iter()
-                .take(MAX_NAMES)
-                .map(|cell| design.cells[*cell].name.as_str())
-                .collect();
-            names.join("` = `")
+            let names: Vec<&str> =
+                group.iter().take(3).map(|cell| design.cells[*cell].name.as_str()).collect();
+            let more = if group.len() > 3 { "` = `..." } else { "" };
+            format!("{}{more}", names.join("` = `"))
         })
         .collect();
     if !equal.is_empty() {

@@ -35,7 +35,7 @@ impl Bad {
         self
     }
 
-    fn at(mut self, at: At) -> Self {
+    pub(crate) fn at(mut self, at: At) -> Self {
         self.at = Some(at);
         self
     }

@@ -124,7 +124,10 @@ fn order(node: &Node) -> Read<Order> {
         Some(table) => {
             let by: Read<Vec<(String, Policy)>> = table
                 .iter()
-                .map(|(name, node)| Ok((name.clone(), Policy::of(word(node)?))))
+                .map(|(name, node)| {
+                    let word = word(node).map_err(|bad| bad.at(node.at))?;
+                    Ok((name.clone(), Policy::of(word)))
+                })
                 .collect();
             Ok(Order::By(by?))
         }
