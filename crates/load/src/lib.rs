@@ -24,5 +24,5 @@ mod worker;
 
 pub use arrivals::ConstantRate;
 pub use counts::Counts;
-pub use response::{Fed, Malformed, ResponseParser};
+pub use response::{Fed, Malformed, ResponseParser, Transcript, transcribe};
 pub use run::{LoadError, run};
