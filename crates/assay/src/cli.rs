@@ -64,6 +64,8 @@ pub(crate) enum Verb {
     Compare(CompareArguments),
     /// Tell finished, running, hung and died runs apart.
     Status(StatusArguments),
+    /// Print the JSON Schema of the bench file.
+    Schema(SchemaArguments),
     /// Print completions for a shell.
     Completions {
         /// Which shell.
@@ -256,6 +258,13 @@ pub(crate) struct StatusArguments {
     /// A label or a run directory.
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArguments {
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

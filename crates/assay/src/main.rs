@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Verb::Mock(arguments) => verbs::mock::run(arguments, &output),
         Verb::Compare(arguments) => verbs::compare::run(arguments, &output),
         Verb::Status(arguments) => verbs::status::run(arguments, &output),
+        Verb::Schema(arguments) => verbs::schema::run(arguments, &output),
         Verb::Completions { shell } => verbs::shell::completions(*shell, &output),
         Verb::Man => verbs::shell::man(&output),
     };

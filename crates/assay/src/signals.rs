@@ -2,7 +2,7 @@
 //! SIGTERM or SIGHUP at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use lab::Interrupt;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -10,26 +10,13 @@ use signal_hook::iterator::Signals;
 
 use crate::exit::Failure;
 
-/// Signals seen by a matrix.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Seen(Arc<AtomicUsize>);
-
-impl Seen {
-    pub(crate) fn any(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 0
-    }
-}
-
 /// Routes signals to `interrupt` for the rest of the process.
-pub(crate) fn route(interrupt: &Interrupt, on_first: fn()) -> Result<Seen, Failure> {
+pub(crate) fn route(interrupt: &Interrupt, on_first: fn()) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(Failure::failed)?;
     let interrupt = interrupt.clone();
-    let seen = Seen::default();
-    let counter = seen.clone();
     std::thread::spawn(move || {
         let mut interrupts = 0;
         for signal in signals.forever() {
-            counter.0.fetch_add(1, Ordering::SeqCst);
             interrupts += usize::from(signal == SIGINT);
             if signal == SIGINT && interrupts == 1 {
                 interrupt.after_run();
@@ -39,7 +26,7 @@ pub(crate) fn route(interrupt: &Interrupt, on_first: fn()) -> Result<Seen, Failu
             }
         }
     });
-    Ok(seen)
+    Ok(())
 }
 
 /// A flag that SIGINT and SIGTERM raise: for a process that ends its work and reports.

@@ -1,11 +1,12 @@
 //! The instances that are up, by number.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use clock::Monotonic;
+use clock::{Clock, Monotonic};
 use record::layout;
 use record::plan::{Cpus, Target};
 use target::{BringUpError, Context, Instance, bring_up};
@@ -71,28 +72,28 @@ impl Instances {
         if self.0.get_mut(&number).is_some_and(|up| up.instance.exited().is_some()) {
             self.stop(number);
         }
-        if !self.0.contains_key(&number) {
-            let scratch = dir.join(layout::SCRATCH);
-            let context = Context {
-                guardian: &facts.assay,
-                assay: &facts.assay,
-                dir,
-                scratch: &scratch,
-                cpus,
-                clock: &Monotonic,
-                interrupted: &|| interrupt.wants_abort(),
-            };
-            let instance = bring_up(target, &context)?;
-            let up = Up {
-                instance,
-                target: target.clone(),
-                ready_ns: clock::Clock::now_ns(&Monotonic),
-                dir: dir.to_owned(),
-                log_marks: [0; 2],
-            };
-            self.0.insert(number, up);
+        match self.0.entry(number) {
+            Entry::Occupied(up) => Ok(up.into_mut()),
+            Entry::Vacant(place) => {
+                let context = Context {
+                    guardian: &facts.assay,
+                    assay: &facts.assay,
+                    dir,
+                    scratch: &dir.join(layout::SCRATCH),
+                    cpus,
+                    clock: &Monotonic,
+                    interrupted: &|| interrupt.wants_abort(),
+                };
+                let instance = bring_up(target, &context)?;
+                Ok(place.insert(Up {
+                    instance,
+                    target: target.clone(),
+                    ready_ns: Monotonic.now_ns(),
+                    dir: dir.to_owned(),
+                    log_marks: [0; 2],
+                }))
+            }
         }
-        Ok(self.0.get_mut(&number).expect("just inserted"))
     }
 
     /// Whether the instance is up.

@@ -5,5 +5,6 @@ pub(crate) mod load;
 pub(crate) mod mock;
 pub(crate) mod plan;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod shell;
 pub(crate) mod status;

@@ -10,8 +10,7 @@ use crate::output::Output;
 use crate::verbs::compare::failure;
 
 pub(crate) fn run(arguments: &StatusArguments, output: &Output) -> Outcome {
-    let report = status(&arguments.dir, &ProcFs, SystemTime::now())
-        .map_err(failure)?;
+    let report = status(&arguments.dir, &ProcFs, SystemTime::now()).map_err(failure)?;
     output.result(arguments.json.json.as_ref(), &report, || report::status_text(&report))?;
     Ok(Status::Done)
 }
