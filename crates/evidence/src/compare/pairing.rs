@@ -23,6 +23,8 @@ pub(crate) struct Arms<'a> {
     pub(crate) cell: String,
     /// Level of the factor `scenario`, when that is varied: rows of a table.
     pub(crate) scenario: Option<String>,
+    /// One of the runs, for what they all share.
+    pub(crate) sample: &'a Digest,
     /// Pairs whose runs may count, by block.
     pub(crate) pairs: Vec<Pair<'a>>,
     /// Runs that cannot count in any metric.
@@ -123,6 +125,7 @@ pub(crate) fn arms_of<'a>(
                     .iter()
                     .find(|level| level.factor == "scenario")
                     .map(|level| level.level.clone()),
+                sample,
                 pairs,
                 left_out,
             });

@@ -117,6 +117,7 @@ fn under_six_pairs_a_large_effect_is_inconclusive() {
     assert_eq!(slow.interval_percent, None);
     assert_eq!(slow.flags, ["uncontrolled", "few_pairs", "odd_pairs"]);
     assert!(slow.needed_pairs >= Some(6));
+    assert_eq!(slow.null_arm, None, "five pairs of a null control nothing");
 }
 
 #[test]
@@ -502,7 +503,7 @@ fn every_level_meets_the_baseline_within_each_combination_of_the_others() {
         twin: None,
         contrasted: true,
     };
-    for block in 1..=4 {
+    for block in 1..=6 {
         let mut order = 0;
         for target in
             [level("nginx", 0, None), level("tomcat", 1, None), level("null", 2, Some("nginx"))]
@@ -528,15 +529,27 @@ fn every_level_meets_the_baseline_within_each_combination_of_the_others() {
         })
         .collect();
     insta::assert_snapshot!(listed.join("\n"), @"
-    target: tomcat/nginx in *+1k, 4 pairs
-    target: tomcat/nginx in *+64k, 4 pairs
-    target: null/nginx in *+1k, 4 pairs
-    target: null/nginx in *+64k, 4 pairs
-    size: 64k/1k in nginx+*, 4 pairs
-    size: 64k/1k in tomcat+*, 4 pairs
+    target: tomcat/nginx in *+1k, 6 pairs
+    target: tomcat/nginx in *+64k, 6 pairs
+    target: null/nginx in *+1k, 6 pairs
+    target: null/nginx in *+64k, 6 pairs
+    size: 64k/1k in nginx+*, 6 pairs
+    size: 64k/1k in tomcat+*, 6 pairs
     ");
     let in_1k = contrast(&comparison, "tomcat", "throughput");
     assert_eq!(in_1k.null_arm.as_deref(), Some("null in *+1k"), "the null of the same cell");
+    // Where a cell has no null of its own, that of the factor stands in, by name.
+    for block in 1..=6 {
+        fs::remove_dir_all(label.path().join(format!("runs/{block:02}-06-null+64k"))).unwrap();
+    }
+    let comparison = compared(label.path());
+    let nulls: Vec<&str> = comparison
+        .contrasts
+        .iter()
+        .filter(|c| c.primary && c.level == "tomcat")
+        .filter_map(|c| c.null_arm.as_deref())
+        .collect();
+    assert_eq!(nulls, ["null in *+1k", "null in *+1k"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::State;
 use record::compare::{Contrast, LeftOut};
 use record::digest::{Digest, Metric};
+use stats::power::FEWEST_PAIRS;
 use stats::sample::{log_ratio, mean, median, percent, sd};
 use stats::verdict::{Verdict, Word, verdict};
 
@@ -96,10 +97,7 @@ fn place(name: &str) -> (usize, String) {
 
 /// The primary metric of a contrast; where p99 has too few samples, p50 stands in, with a note.
 fn primary_of_arms(arms: &Arms<'_>, notes: &mut Vec<String>) -> String {
-    let Some(pair) = arms.pairs.first() else {
-        return "throughput".to_owned();
-    };
-    let primary = primary_of(pair.baseline.1);
+    let primary = primary_of(arms.sample);
     let known = |name: &str| {
         arms.pairs.iter().any(|pair| {
             [pair.baseline.1, pair.level.1]
@@ -272,7 +270,7 @@ fn contrast(row: &Row<'_>, rows: &[Row<'_>]) -> Contrast {
         verdict: word(row, &judged).as_str().to_owned(),
         flags: flags(row, &judged),
         null_arm: null
-            .filter(|_| !row.null)
+            .filter(|null| !row.null && null.log_ratios.len() >= FEWEST_PAIRS as usize)
             .map(|null| format!("{} in {}", null.arms.level, null.arms.cell)),
         margin_percent: Some(share * 100.0),
         minimum_detectable_percent: judged.minimum_detectable.map(percent),
