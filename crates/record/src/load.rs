@@ -54,7 +54,8 @@ pub struct LoadRecord {
     pub users: Option<u32>,
     /// Successes per second over the window.
     pub rate_per_s: f64,
-    /// Successes: from due to the last byte (closed: from the first byte sent).
+    /// Successes: from due to the last byte (closed: from when its user began it, reconnecting
+    /// included).
     pub latency_ns: Summary,
     /// Successes: from the first byte sent to the last byte received.
     pub service_ns: Summary,

@@ -53,7 +53,7 @@ pub struct Meta {
     pub scenario_sha256: String,
     /// SHA-256 of the bench file and every file that it refers to.
     pub files: Vec<FileHash>,
-    /// Processes by role: `parent`, `target`, `generator`, `observer`.
+    /// Processes by role: `parent`, `target` or `mock`, `generator`, `observer`.
     pub processes: BTreeMap<String, ProcessIdentity>,
     /// The host.
     pub host: HostFacts,
