@@ -277,3 +277,22 @@ fn every_way_of_leaving_is_accounted_for() {
         }
     }
 }
+
+/// Timeouts in whole milliseconds would turn 1.2 ms into 2 ms and a planted effect of 5 % into
+/// one of 25 %. One prompt wake-up among many shows that the clock is finer than that.
+#[test]
+fn sleeps_are_finer_than_a_millisecond() {
+    let asked_ns = 1_200_000;
+    let mock = Mock::start(&[("latency", "1200us")]);
+    let mut client = mock.client();
+    let mut shortest_ns = u64::MAX;
+    for _ in 0..2_000 {
+        let began = std::time::Instant::now();
+        client.get();
+        shortest_ns = shortest_ns.min(began.elapsed().as_nanos() as u64);
+        if shortest_ns < 1_900_000 {
+            break;
+        }
+    }
+    assert!((asked_ns..1_900_000).contains(&shortest_ns), "{shortest_ns} ns at the shortest");
+}

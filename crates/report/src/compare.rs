@@ -119,7 +119,7 @@ fn stacked(lines: &[Vec<String>]) -> String {
 pub(crate) fn interval(contrast: &Contrast) -> String {
     contrast
         .interval_percent
-        .map_or_else(|| NONE.to_owned(), |[low, high]| format!("[{low:+.2}, {high:+.2}] %"))
+        .map_or_else(|| NONE.to_owned(), |[low, high]| format!("[{low:+.2}, {high:+.2}]"))
 }
 
 /// The verdict; a null says so in the same cell, since its word means another thing there.

@@ -83,9 +83,9 @@ fn a_comparison_without_doubts_is_a_table() {
     label sample
 
     target: throughput (primary, margin 2 %)
-    level  baseline  level at  baseline at   ratio   effect     95 % interval  n  verdict
-    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50] %  8  slower
-    null   base       801.9/s      801.2/s  1.0008  +0.08 %  [-0.31, +0.44] %  8  equivalent (null)
+    level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
+    null   base       801.9/s      801.2/s  1.0008  +0.08 %  [-0.31, +0.44]  8  equivalent (null)
     ");
 }
 
@@ -117,9 +117,9 @@ fn every_doubt_has_a_line_and_a_remedy() {
     label sample
 
     target: throughput (primary, margin 2 %)
-    cell   level  baseline  level at  baseline at   ratio   effect     95 % interval  n  verdict
-    *+1k   slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50] %  8  slower
-    *+64k  slow   base       761.4/s      801.2/s  0.9503  -4.97 %                 -  5  inconclusive
+    cell   level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    *+1k   slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
+    *+64k  slow   base       761.4/s      801.2/s  0.9503  -4.97 %               -  5  inconclusive
 
     - inconclusive (slow in *+64k): an effect of 2 % needs about 14 pairs; these 5 could show 3.21 %
     - uncontrolled (slow in *+64k): no null contrast of 6 pairs beside it: add `null` to the levels
@@ -149,12 +149,12 @@ fn other_metrics_come_when_asked_for() {
     label sample
 
     target: throughput (primary, margin 2 %)
-    level  baseline  level at  baseline at   ratio   effect     95 % interval  n  verdict
-    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50] %  8  slower
+    level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
 
     target: p99 (exploratory, margin 5 %)
-    level  baseline  level at  baseline at   ratio   effect     95 % interval  n  verdict
-    slow   base       10.8 ms      10.2 ms  0.9503  -4.97 %  [-5.40, -4.50] %  8  inconclusive
+    level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    slow   base       10.8 ms      10.2 ms  0.9503  -4.97 %  [-5.40, -4.50]  8  inconclusive
 
     - inconclusive (p99 of slow in *): an effect of 5 % needs about 6 pairs; these 8 could show 0.70 %
     ");

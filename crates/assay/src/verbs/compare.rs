@@ -14,10 +14,7 @@ pub(crate) fn run(arguments: &CompareArguments, output: &Output) -> Outcome {
     output.result(arguments.json.json.as_ref(), &comparison, || {
         report::comparison_table(&comparison, show)
     })?;
-    let doubtful = !comparison.left_out.is_empty()
-        || comparison.contrasts.iter().any(|contrast| contrast.verdict == "void")
-        || comparison.contrasts.is_empty();
-    Ok(if doubtful { Status::Doubtful } else { Status::Done })
+    Ok(if evidence::is_doubtful(&comparison) { Status::Doubtful } else { Status::Done })
 }
 
 /// The exit status of an error of the read side.
