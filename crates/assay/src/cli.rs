@@ -12,7 +12,6 @@ use crate::build_stamp;
 #[command(
     name = "assay",
     version = build_stamp::VERSION,
-    about,
     after_help = "Exit status: 0 all valid; 1 assay or the system failed; 2 wrong input, nothing \
                   started; 3 something is void, partial or incomplete; 4 a registered rule failed; \
                   5 refused to start."

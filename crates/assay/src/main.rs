@@ -1,5 +1,5 @@
 //! The command. One file per verb: it parses arguments, calls a room, prints. This is the only
-//! crate that prints, reads flags, installs signal handlers and chooses exit codes; it contains
+//! crate that prints, reads flags, routes the signals of a matrix and chooses exit codes; it contains
 //! no measurement and no mathematics.
 
 mod build_stamp;

@@ -124,7 +124,7 @@ pub(crate) fn target(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> 
 fn refuse_for_kind(fields: &mut Fields<'_>, name: &str, kind: &str, reading: &Reading) {
     let (keys, why): (&[&'static str], &str) = match kind {
         "url" => (
-            &["address", "env", "cwd", "stop", "bring_up"],
+            &["address", "env", "cwd", "stop", "bring_up", "version"],
             "it runs already and is never started or patched",
         ),
         "mock" => (&["cwd", "env", "version"], "it is assay's own"),
@@ -415,6 +415,14 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
         "users" => users?,
         _ => rate?,
     };
+    if reading.is_effective()
+        && matches!(model, Model::Users(_))
+        && let Some(at) = fields.raw("max_connections", reading).and_then(given_place)
+    {
+        let message = format!("`max_connections` has no effect on load `{name}`, a closed loop");
+        let help = "each user has one connection; the key caps those of a `rate`";
+        reading.report(Report::at(at, message).help(help));
+    }
     Some(Load {
         name: name.to_owned(),
         model,

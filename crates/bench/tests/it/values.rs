@@ -342,3 +342,13 @@ bench.toml:1:65: tables are nested deeper than 32
     |                                                                 ^
 ");
 }
+
+#[test]
+fn what_could_have_no_effect_is_refused() {
+    assert_snapshot!(refused(&single("max_connections = 4")), @r#"
+bench.toml:8:1: `max_connections` has no effect on load `main`, a closed loop
+  8 | max_connections = 4
+    | ^^^^^^^^^^^^^^^
+    = help: each user has one connection; the key caps those of a `rate`
+"#);
+}
