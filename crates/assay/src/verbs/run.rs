@@ -7,9 +7,10 @@ use std::path::Path;
 use evidence::CompareOptions;
 use lab::{Digested, Digester, Finished, Interrupt, LabError, Session};
 use record::compare::Matrix;
-use record::layout;
 use record::plan::{Gates, Plan};
+use record::{Format, layout};
 use report::Show;
+use serde::Serialize;
 
 use crate::build_stamp;
 use crate::cli::RunArguments;
@@ -19,6 +20,9 @@ use crate::progress::Display;
 use crate::signals;
 use crate::verbs::compare::failure;
 use crate::verbs::plan::expand;
+
+/// How often a label of our own making may be lost to another invocation of the same second.
+const MOST_LABELS_LOST: usize = 100;
 
 pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
     let plan = expand(&arguments.bench)?;
@@ -31,11 +35,10 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
         let _ =
             writeln!(std::io::stderr(), "stopping after the current run; once more stops at once");
     })?;
-    let label = arguments.label.clone().unwrap_or_else(|| fresh_label(&plan, &arguments.out));
-    let session = Session {
+    let mut session = Session {
         plan: &plan,
         out: arguments.out.clone(),
-        label,
+        label: arguments.label.clone().unwrap_or_else(|| fresh_label(&plan, &arguments.out)),
         resume: arguments.resume,
         assay: program.clone(),
         build: build_stamp::build(&program),
@@ -44,11 +47,19 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
         interrupt: &interrupt,
     };
     let mut display = Display::new(output);
-    let made = lab::execute(&session, &mut display);
+    let mut made = lab::execute(&session, &mut display);
+    // Another invocation of the same second was quicker to take the label that was free.
+    for _ in 0..MOST_LABELS_LOST {
+        if arguments.label.is_some() || !matches!(made, Err(LabError::LabelExists { .. })) {
+            break;
+        }
+        session.label = fresh_label(&plan, &arguments.out);
+        made = lab::execute(&session, &mut display);
+    }
     display.finish();
     let finished = made.map_err(lab_failure)?;
     if plan.quick {
-        return quick_end(&finished, output);
+        return quick_end(&finished, arguments, output);
     }
     let matrix = write_matrix(&finished)?;
     let comparison =
@@ -96,13 +107,31 @@ fn options(arguments: &RunArguments) -> BTreeMap<String, String> {
     options
 }
 
+/// What a quick run says as JSON: nothing that could be taken for a figure.
+#[derive(Debug, Serialize)]
+struct Quick {
+    /// `assay.quick`.
+    format: Format,
+    /// Always true: this is no measurement.
+    quick: bool,
+    planned_runs: usize,
+    completed_runs: usize,
+}
+
 /// A quick run proves the plumbing and shows no table.
-fn quick_end(finished: &Finished, output: &Output) -> Outcome {
-    output.data(&format!(
-        "quick: {} of {} runs went through; this is no measurement\n",
-        finished.digested.len(),
-        finished.planned
-    ))?;
+fn quick_end(finished: &Finished, arguments: &RunArguments, output: &Output) -> Outcome {
+    let quick = Quick {
+        format: Format::v1("assay.quick"),
+        quick: true,
+        planned_runs: finished.planned,
+        completed_runs: finished.digested.len(),
+    };
+    output.result(arguments.json.json.as_ref(), &quick, || {
+        format!(
+            "quick: {} of {} runs went through; this is no measurement\n",
+            quick.completed_runs, quick.planned_runs
+        )
+    })?;
     output.remark(&format!("kept in {}", finished.dir.display()));
     Ok(if finished.interrupted || finished.left > 0 { Status::Doubtful } else { Status::Done })
 }
