@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clock::{Clock, Monotonic};
 use record::Validity;
-use record::meta::{Build, OutcomeState};
+use record::meta::Build;
 use record::plan::{Cell, Extent, Plan};
 
 use crate::digester::Digester;
@@ -194,9 +194,7 @@ impl Matrix<'_> {
         self.previous = Some((Monotonic.now_ns(), run.planned.cell.clone()));
         match ended {
             Ended::Aborted => Ok(true),
-            Ended::Digested(validity, state) => {
-                let came_up =
-                    !matches!(state, OutcomeState::TargetNotReady | OutcomeState::WrongVersion);
+            Ended::Digested { validity, came_up } => {
                 self.failed_bring_ups = if came_up { 0 } else { self.failed_bring_ups + 1 };
                 if counts(run.planned.kind) {
                     self.digested.push((run.dir.clone(), validity));

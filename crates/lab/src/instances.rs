@@ -53,9 +53,20 @@ impl Up {
     }
 }
 
-/// The instances that are up.
+/// The instances that are up. Dropping ends them all.
 #[derive(Debug, Default)]
 pub(crate) struct Instances(BTreeMap<u32, Up>);
+
+impl Drop for Instances {
+    fn drop(&mut self) {
+        for up in std::mem::take(&mut self.0).into_values() {
+            let scratch = up.dir.join(layout::SCRATCH);
+            // Ends its tree without the grace that a stop gives: the user may be waiting.
+            drop(up);
+            let _ = fs::remove_dir_all(scratch);
+        }
+    }
+}
 
 impl Instances {
     /// The instance of this number, brought up when it is not. `dir` takes its logs.
@@ -69,8 +80,11 @@ impl Instances {
         interrupt: &Interrupt,
     ) -> Result<&mut Up, BringUpError> {
         // A target that died under an earlier run is brought up anew for the next one.
-        if self.0.get_mut(&number).is_some_and(|up| up.instance.exited().is_some()) {
-            self.stop(number);
+        // Its scratch space is already there for that one.
+        if self.0.get_mut(&number).is_some_and(|up| up.instance.exited().is_some())
+            && let Some(mut dead) = self.0.remove(&number)
+        {
+            let _ = dead.instance.stop();
         }
         match self.0.entry(number) {
             Entry::Occupied(up) => Ok(up.into_mut()),
@@ -101,9 +115,13 @@ impl Instances {
         self.0.contains_key(&number)
     }
 
-    /// Stops one; its tree is gone when this returns, or is named in the answer.
+    /// Stops one; its tree is gone when this returns, or is named in the answer. Its scratch
+    /// space goes with it.
     pub(crate) fn stop(&mut self, number: u32) -> Option<String> {
         let mut up = self.0.remove(&number)?;
-        up.instance.stop().err().map(|error| error.to_string())
+        let left = up.instance.stop().err().map(|error| error.to_string());
+        // What cannot be removed now is swept by the next `--resume`.
+        let _ = fs::remove_dir_all(up.dir.join(layout::SCRATCH));
+        left
     }
 }

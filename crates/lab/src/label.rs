@@ -11,6 +11,8 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::LabError;
 
+/// Folder of the logs and the scratch space of instances that serve several runs.
+pub(crate) const INSTANCES: &str = "instances";
 /// Held open with an exclusive lock while a matrix runs.
 const LOCK: &str = ".lock";
 
@@ -89,12 +91,18 @@ impl Label {
         Ok(found)
     }
 
-    /// Removes scratch space that a killed attempt left behind.
+    /// Removes scratch space that a killed attempt left behind, of runs and of instances.
     pub(crate) fn sweep_scratch(&self) -> Result<(), LabError> {
-        for name in self.runs()?.keys() {
-            let scratch = self.dir.join(layout::RUNS).join(name).join(layout::SCRATCH);
-            if scratch.is_dir() {
-                fs::remove_dir_all(&scratch).map_err(LabError::write(&scratch))?;
+        for folder in [layout::RUNS, INSTANCES] {
+            let folder = self.dir.join(folder);
+            if !folder.is_dir() {
+                continue;
+            }
+            for entry in fs::read_dir(&folder).map_err(LabError::write(&folder))? {
+                let scratch = entry.map_err(LabError::write(&folder))?.path().join(layout::SCRATCH);
+                if scratch.is_dir() {
+                    fs::remove_dir_all(&scratch).map_err(LabError::write(&scratch))?;
+                }
             }
         }
         Ok(())

@@ -20,15 +20,13 @@ use crate::facts::Facts;
 use crate::generator::Generator;
 use crate::instances::{Instances, Up};
 use crate::interrupt::Interrupt;
-use crate::label::Label;
+use crate::label::{INSTANCES, Label};
 use crate::observer::Observer;
 use crate::pending::Pending;
 use crate::progress::{Progress, Step};
 
 /// How often the parent looks at its children while the load runs. Events come in between.
 const LOOK: Duration = Duration::from_millis(100);
-/// Folder of the logs of instances that serve several runs.
-const INSTANCES: &str = "instances";
 
 /// What a run needs of its matrix.
 pub(crate) struct Surroundings<'a> {
@@ -43,8 +41,8 @@ pub(crate) struct Surroundings<'a> {
 
 /// How a run ended.
 pub(crate) enum Ended {
-    /// Digested.
-    Digested(Validity, OutcomeState),
+    /// Digested; whether its target had come up.
+    Digested { validity: Validity, came_up: bool },
     /// Cut short by the user: no digest, incomplete.
     Aborted,
 }
@@ -75,7 +73,7 @@ pub(crate) fn make(
     }
     let outcome = outcome?;
     drop(scratch);
-    let state = outcome.state;
+    let came_up = meta.instants_ns.contains_key("target_ready");
     meta.instants_ns.insert("digest_start".to_owned(), Monotonic.now_ns());
     meta.outcome = Some(outcome);
     meta.parent_cpu_ns = Some(own_cpu_ns() - cpu_before);
@@ -83,7 +81,7 @@ pub(crate) fn make(
     write_meta(&dir, &meta)?;
     let validity = write_digest(&dir, &pending.dir, cell, surroundings)?;
     progress.step(Step::Digested { run: &pending.dir, validity: &validity });
-    Ok(Ended::Digested(validity, state))
+    Ok(Ended::Digested { validity, came_up })
 }
 
 /// Scratch space of a run, removed with it.
@@ -357,7 +355,7 @@ impl Watched<'_> {
     fn target_died(&self, exit: &target::Exit) -> Outcome {
         Outcome {
             state: OutcomeState::TargetDied,
-            detail: format!("target `{}` {exit} during the run", self.up.target.name),
+            detail: format!("target `{}` died during the run: {exit}", self.up.target.name),
         }
     }
 
