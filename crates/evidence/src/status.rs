@@ -84,7 +84,19 @@ pub fn status(
     let names = if runs_dir.is_dir() { names_in(&runs_dir)? } else { Vec::new() };
     let mut runs: Vec<RunStatus> = names
         .iter()
-        .map(|name| run_status(&runs_dir.join(name), name, plan.as_ref(), processes, now))
+        .map(|name| {
+            let status = run_status(&runs_dir.join(name), name, plan.as_ref(), processes, now);
+            // Attempts follow one another: one that was repeated is over, however young its
+            // files are.
+            let (base, attempt) = base_and_attempt(name);
+            let repeated = names.iter().map(|other| base_and_attempt(other));
+            let is_repeated = repeated.into_iter().any(|(b, a)| b == base && a > attempt);
+            if is_repeated && status.state != RunState::Finished {
+                RunStatus { state: RunState::Died, ..status }
+            } else {
+                status
+            }
+        })
         .collect();
     for planned in plan.iter().flat_map(|plan| &plan.runs) {
         if !names.iter().any(|name| base_and_attempt(name).0 == planned.dir) {

@@ -69,10 +69,12 @@ fn outcome(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
 
 /// Whether load was ever started: a run that failed before it owes no record of it.
 fn was_loaded(run: &RunDir) -> bool {
-    !matches!(
-        run.meta.outcome.as_ref().map(|outcome| outcome.state),
-        Some(OutcomeState::TargetNotReady | OutcomeState::WrongVersion)
-    )
+    match run.meta.outcome.as_ref().map(|outcome| outcome.state) {
+        Some(OutcomeState::TargetNotReady | OutcomeState::WrongVersion) => false,
+        // It may have died before it was ready.
+        Some(OutcomeState::TargetDied) => run.meta.instants_ns.contains_key("load_start"),
+        _ => true,
+    }
 }
 
 fn absent_evidence(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
