@@ -1,0 +1,20 @@
+//! End to end: the built binary against real processes, one file for each idea.
+//!
+//! Faults are planted and must be seen by name, while the same bench without the fault is valid.
+//! Counts are exact; times are only ever bounded from below, since the machine may be busy. Every
+//! command has a hard time limit, and every test can prove that nothing of it is left running.
+
+#![expect(clippy::print_stderr, reason = "seeds are told, so that a failure can be repeated")]
+
+mod accounting;
+mod cli;
+mod directories;
+mod effect;
+mod gates;
+mod inputs;
+mod labels;
+mod quick;
+mod secrets;
+mod signals;
+mod status;
+mod support;
