@@ -138,6 +138,18 @@ fn csv<T>(dir: &Path, name: &str, row: fn(&Fields<'_>) -> Option<T>) -> Evidence
     }
 }
 
+/// The rows of a `resources.csv`; what cannot be read is skipped and counted.
+#[must_use]
+pub fn resource_rows(text: &str) -> Rows<ResourceRow> {
+    rows(text, resource_row)
+}
+
+/// The rows of a `host.csv`; what cannot be read is skipped and counted.
+#[must_use]
+pub fn host_rows(text: &str) -> Rows<HostRow> {
+    rows(text, host_row)
+}
+
 /// Parses rows under the header of the text. Columns are found by name, so that a later version
 /// may add some. A line without its newline is a partial write and is not trusted, even when it
 /// parses: its last number may be cut.
