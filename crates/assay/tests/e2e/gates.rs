@@ -160,6 +160,19 @@ fn a_target_that_dies_before_it_is_ready_tells_its_last_words() {
     assert!(digest.outcome.detail.contains('7'), "{}", digest.outcome.detail);
 }
 
+/// After three targets in a row that did not come up, whichever way, the rest is not tried.
+#[test]
+fn a_target_that_keeps_failing_is_not_tried_for_ever() {
+    for script in ["exit 7", "exec sleep 600"] {
+        let lab = Lab::new();
+        let bench = Bench::script(script).target("ready.within", "\"200ms\"").matrix("blocks", "6");
+        let ran = lab.run(&bench, "hopeless", &[]).expect(3);
+        assert_eq!(lab.runs("hopeless").len(), 3, "{script}");
+        assert!(ran.stderr.contains("3 runs are left, `--resume` makes them"), "{}", ran.stderr);
+        lab.assert_nothing_runs();
+    }
+}
+
 /// K-074: another version than the pinned one ends before the first request.
 #[test]
 fn another_version_than_the_pin_is_never_loaded() {
@@ -199,6 +212,13 @@ fn one_request_by_another_client_makes_the_counts_disagree() {
     assert_eq!(digest.validity.reasons[0].value, Some(1.0));
     let sent = digest.load.expect("a load record").whole_life.sent;
     assert_eq!(mock(&lab.only_run("faulty")).served, sent + 1);
+}
+
+/// The request by which a mock is found ready is no request of the run.
+#[test]
+fn the_readiness_request_is_not_counted() {
+    let lab = Lab::new();
+    sound(&lab, &Bench::mock().target("ready.get", "\"/\""));
 }
 
 /// what a saturated generator measures is its own limit.
