@@ -307,6 +307,29 @@ fn load_of_one_url() {
     lab.assert_nothing_runs();
 }
 
+/// Each flag of the mock is in force and in its record.
+#[test]
+fn every_flag_of_the_mock_is_echoed_in_its_record() {
+    let lab = Lab::new();
+    let flags = "--latency 3ms --body-size 5KB --seed 7 --stall 1s/5s --fail 1%:status=503 \
+                 --fail 2%:body --fail 3%:reset --fail 4%:never --cold 5s:10x --drift +1%/min \
+                 --slow-after 10s:1.3x --spike 3.5%:225ms --json mock.json";
+    let arguments: Vec<&str> = ["mock"].into_iter().chain(flags.split_whitespace()).collect();
+    let mock = lab.spawn(&arguments);
+    let address = listening(&mock);
+    mock.signal(Signal::TERM);
+    mock.finish().expect(0);
+    let record: record::mock::MockRecord = crate::support::read(&lab.path().join("mock.json"));
+    let listen = address.trim_start_matches("http://").to_owned();
+    let mut config = record::mock::MockConfig { listen, ..Default::default() };
+    for pair in arguments[1..arguments.len() - 2].chunks(2) {
+        let key = pair[0].trim_start_matches('-').replace('-', "_");
+        config.set(&key, pair[1]).expect("a flag of the mock");
+    }
+    assert_eq!(record.config, config);
+    assert_eq!((record.served, record.failed), (0, 0));
+}
+
 /// A closed standard output does not make a matrix fail half-way.
 #[test]
 fn a_closed_standard_output_loses_no_run() {

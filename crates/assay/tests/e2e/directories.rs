@@ -249,6 +249,47 @@ fn run_of(dir: &Path, block: u32, cell: &str) -> String {
     found.expect("the run is there")
 }
 
+/// A-088, K-103: a void run is kept, named with its reason, and in no figure.
+#[test]
+fn void_runs_are_named_and_left_out() {
+    let lab = Lab::new();
+    let faulty = "{ target.mock.fail = \"30%:status=503\" }";
+    let bench = Bench::mock()
+        .matrix("blocks", "2")
+        .factor("fault", &[("none", "{ target.mock.latency = \"2ms\" }"), ("some", faulty)]);
+    lab.run(&bench, "excluded", &[]).expect(3);
+    let (code, comparison, _) = compare(&lab, "results/excluded");
+    assert_eq!(code, 3);
+    let contrast = comparison.contrasts.iter().find(|one| one.primary).expect("a contrast");
+    assert_eq!((contrast.pairs, contrast.ratio), (0, None));
+    let named: Vec<&str> = contrast.left_out.iter().map(|left| left.run.as_str()).collect();
+    for run in ["01-02-some", "02-01-some"] {
+        assert!(named.contains(&run), "{:?}", contrast.left_out);
+    }
+    let said = &contrast.left_out.iter().find(|left| left.run == "01-02-some").expect("it").reason;
+    assert!(said.contains("failures"), "{said}");
+    let page = fs::read_to_string(lab.label("excluded").join(layout::MATRIX_MD)).expect("a page");
+    assert!(page.contains("01-02-some") && page.contains("failures"), "{page}");
+    // A digest stays short enough to be read, a void one too.
+    for run in lab.runs("excluded") {
+        let page = lab.label("excluded").join(layout::RUNS).join(run).join(layout::DIGEST_MD);
+        let lines = fs::read_to_string(page).expect("a digest").lines().count();
+        assert!((30..200).contains(&lines), "{lines}");
+    }
+}
+
+/// Gaps are kept and recorded.
+#[test]
+fn the_gap_between_runs_is_kept_and_recorded() {
+    let lab = Lab::new();
+    let bench = Bench::mock().matrix("blocks", "2").matrix("gap", "\"700ms\"");
+    lab.run(&bench, "gap", &[]).expect(0);
+    let of = |run: &str| meta(&lab.label("gap").join(layout::RUNS).join(run));
+    let gap = of("02-01-only").since_previous_run_ns.expect("a run went before");
+    assert!(gap >= 700_000_000, "{gap}");
+    assert_eq!(of("01-01-only").since_previous_run_ns, None);
+}
+
 /// K-030, K-075: one variable more on one arm, and the pair is no null; the same on both, and it
 /// is one.
 #[test]

@@ -200,6 +200,20 @@ fn an_interrupt_during_a_bring_up_ends_it() {
     lab.assert_nothing_runs();
 }
 
+#[test]
+fn an_interrupt_in_a_gap_ends_the_wait() {
+    let lab = Lab::new();
+    let running = lab.start(&matrix(2), "gap", &["matrix.gap=600s"]);
+    wait_for("the first digest", || {
+        let run = lab.label("gap").join(layout::RUNS).join(lab.runs("gap").pop()?);
+        run.join(layout::DIGEST_JSON).exists().then_some(())
+    });
+    running.signal(Signal::INT);
+    running.finish().expect(3);
+    assert_eq!(lab.runs("gap").len(), 1);
+    lab.assert_nothing_runs();
+}
+
 /// The instant between the two halves of a digest, held open by a pipe in the place of the
 /// second half's temporary file: opening it waits for a reader who never comes.
 #[test]
