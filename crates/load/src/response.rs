@@ -405,9 +405,12 @@ mod tests {
         Ok((parser.status(), body, text.len() - at, parser.keep_alive()))
     }
 
+    /// An answer, whether the request was HEAD; status, body, bytes left, keep-alive.
+    type Framing = (&'static [u8], bool, u16, &'static [u8], usize, bool);
+
     #[test]
     fn framings() {
-        let table: [(&[u8], bool, u16, &[u8], usize, bool); 9] = [
+        let table: [Framing; 9] = [
             (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", false, 200, b"hello", 0, true),
             (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello++", false, 200, b"hello", 2, true),
             (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello", false, 200, b"hello", 0, false),
