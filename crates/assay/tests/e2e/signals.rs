@@ -262,7 +262,8 @@ const STEPS: [&str; 8] = [
     "digest.json.partial",
 ];
 
-fn kill_at(lab: &Lab, label: &str, mut running: Running, instant: Moment) {
+/// Kills a session at a moment; false when it came to its end before.
+fn kill_at(lab: &Lab, label: &str, mut running: Running, moment: Moment) -> bool {
     let began = Instant::now();
     let before = lab.runs(label);
     let newest = |file: &str| {
@@ -270,57 +271,67 @@ fn kill_at(lab: &Lab, label: &str, mut running: Running, instant: Moment) {
         runs.map(|run| lab.label(label).join(layout::RUNS).join(run))
             .any(|run| run.join(file).exists())
     };
-    // A matrix that ends before the instant is one that was not killed.
-    while !running.has_ended() {
-        let is_now = match instant {
+    let mut killed = false;
+    while !killed && !running.has_ended() {
+        let is_now = match moment {
             Moment::After(length) => began.elapsed() >= length,
             Moment::Sees(file) => newest(file),
         };
         if is_now {
             running.signal(Signal::KILL);
-            break;
-        }
-        if matches!(instant, Moment::After(_)) {
+            killed = true;
+        } else if matches!(moment, Moment::After(_)) {
             std::thread::sleep(Duration::from_micros(200));
         }
     }
-    running.finish();
+    let ran = running.finish();
     lab.assert_nothing_runs();
+    if killed && ran.status.code().is_none() {
+        return true;
+    }
+    ran.expect(0);
+    false
 }
 
-/// Kills one matrix and its resumes at 12 seeded instants, 50 in the long form, then lets it end.
+/// Kills a matrix and its resumes at 12 seeded instants, 50 in the long form. One that comes to
+/// its end between two kills is checked, and the next begins.
 fn killed_again_and_again(bench: &Bench) {
-    let kills = if std::env::var_os("ASSAY_LONG").is_some() { 50 } else { 12 };
+    let wanted = if std::env::var_os("ASSAY_LONG").is_some() { 50 } else { 12 };
     let mut dice = Dice::seeded();
     let lab = Lab::new();
     lab.write("bench.toml", &bench.toml());
-    for round in 0..kills {
-        let instant = if dice.below(2) == 0 {
-            Moment::After(Duration::from_millis(dice.below(900)))
-        } else {
-            Moment::Sees(STEPS[dice.below(STEPS.len() as u64) as usize])
+    let (mut kills, mut cut, mut number) = (0, 0, 1);
+    while kills < wanted || lab.label(&number.to_string()).is_dir() {
+        let label = number.to_string();
+        let moment = match dice.below(2) {
+            _ if kills >= wanted => Moment::After(Duration::MAX),
+            0 => Moment::After(Duration::from_millis(dice.below(900))),
+            _ => Moment::Sees(STEPS[dice.below(STEPS.len() as u64) as usize]),
         };
-        eprintln!("round {round}: killed at {instant:?}");
-        let mut arguments = vec!["run", "bench.toml", "--label", "killed"];
-        if lab.label("killed").is_dir() {
+        let mut arguments = vec!["run", "bench.toml", "--label", &label];
+        if lab.label(&label).is_dir() {
             arguments.push("--resume");
         }
-        kill_at(&lab, "killed", lab.spawn(&arguments), instant);
+        if kill_at(&lab, &label, lab.spawn(&arguments), moment) {
+            kills += 1;
+            eprintln!("kill {kills}: {moment:?}");
+        } else {
+            cut += completed(&lab, &label);
+            number += 1;
+        }
     }
-    let mut arguments = vec!["run", "bench.toml", "--label", "killed"];
-    if lab.label("killed").is_dir() {
-        arguments.push("--resume");
-    }
-    lab.spawn(&arguments).finish().expect(0);
-    let matrix = assert_completed(&lab, "killed");
-    let status: Status = json(&lab, &["status", "results/killed", "--json", "-"]);
+    eprintln!("{cut} runs of {} matrices were cut short", number - 1);
+}
+
+/// Checks a label that came to its end; the number of runs that were cut short in it.
+fn completed(lab: &Lab, label: &str) -> usize {
+    let matrix = assert_completed(lab, label);
+    let status: Status = json(lab, &["status", &format!("results/{label}"), "--json", "-"]);
     assert_eq!(status.state, RunState::Finished);
-    let cut = matrix.runs.iter().filter(|run| run.kind == "incomplete").count();
-    eprintln!("{cut} runs were cut short");
-    let page = fs::read_to_string(lab.label("killed").join(layout::MATRIX_MD)).expect("a matrix");
-    for run in matrix.runs.iter().filter(|run| run.kind == "incomplete") {
-        assert!(page.contains(run.path.trim_start_matches("runs/")), "{} in {page}", run.path);
-    }
+    let page = fs::read_to_string(lab.label(label).join(layout::MATRIX_MD)).expect("a matrix");
+    let incomplete = matrix.runs.iter().filter(|run| run.kind == "incomplete");
+    let names = incomplete.map(|run| run.path.trim_start_matches("runs/"));
+    names.inspect(|name| assert!(page.contains(name), "{name} is not listed in {page}")).count()
 }
 
 #[test]
