@@ -276,6 +276,7 @@ fn drive(
     meta.instants_ns.insert("load_start".to_owned(), Monotonic.now_ns());
     let cpus = facts.place(&cell.effective.cpus);
     let mut generator = Generator::start(facts, dir, &job, &cpus.generator)?;
+    meta.processes.insert("generator".to_owned(), own_child(generator.pid(), facts));
     let mut watches = vec![
         watch("generator", generator.guardian_pid(), Scope::Below),
         watch("parent", std::process::id(), Scope::Alone),
@@ -285,12 +286,7 @@ fn drive(
     }
     let mut observer =
         Observer::start(facts, dir, watches, cell.effective.observe_interval_ns, &cpus.parent)?;
-    for (role, pid) in [("generator", generator.pid()), ("observer", observer.pid())] {
-        if let Some(mut identity) = observe::process_identity(pid) {
-            identity.version = Some(format!("assay {}", facts.build.version));
-            meta.processes.insert(role.to_owned(), identity);
-        }
-    }
+    meta.processes.insert("observer".to_owned(), own_child(observer.pid(), facts));
     write_meta(dir, meta)?;
 
     let timeout_ns = plan.estimate.run_timeout_ns;
@@ -300,6 +296,18 @@ fn drive(
     observer.stop();
     meta.instants_ns.insert("load_end".to_owned(), Monotonic.now_ns());
     Ok(outcome)
+}
+
+/// The identity of a child that runs our own program. On a busy machine a short run may be over
+/// before it is read; what was started is known without.
+fn own_child(pid: u32, facts: &Facts) -> ProcessIdentity {
+    let gone = || ProcessIdentity { pid, ..ProcessIdentity::default() };
+    let mut identity = observe::process_identity(pid).unwrap_or_else(gone);
+    if identity.sha256.is_none() && !facts.build.sha256.is_empty() {
+        identity.sha256 = Some(facts.build.sha256.clone());
+    }
+    identity.version = Some(format!("assay {}", facts.build.version));
+    identity
 }
 
 fn watch(role: &str, pid: u32, scope: Scope) -> Watch {
