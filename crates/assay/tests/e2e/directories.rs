@@ -131,14 +131,15 @@ fn the_parent_measures_nothing_in_its_own_process() {
     assert_eq!(roles, ["generator", "mock", "observer", "parent"]);
     let pids: BTreeSet<u32> = meta.processes.values().map(|process| process.pid).collect();
     assert_eq!(pids.len(), 4);
-    let cpu = |role: &str| digest.resources[role].cpu_ns.expect("an account");
-    let (generator, mock) = (cpu("generator"), cpu("mock"));
-    assert!(cpu("parent") < generator.min(mock), "{:#?}", digest.resources);
-    assert!(
-        meta.parent_cpu_ns.is_some_and(|own| own < generator + mock),
-        "{:?}",
-        meta.parent_cpu_ns
-    );
+    // Each by its own account of its whole life.
+    let load = load(&lab.only_run("apart"));
+    let generator = load.generator.cpu_user_ns + load.generator.cpu_sys_ns;
+    let others = generator + mock(&lab.only_run("apart")).cpu_ns;
+    let parent = meta.parent_cpu_ns.expect("the parent's account");
+    assert!(generator > 0 && parent < others, "{parent} of the parent, {others} of its children");
+    for role in ["generator", "mock", "parent"] {
+        assert!(digest.resources.contains_key(role), "{role} was watched");
+    }
     let matrix: Matrix = read(&lab.label("apart").join(layout::MATRIX_JSON));
     assert!(matrix.parent_cpu_ns.is_some() && matrix.elapsed_ns.is_some());
     let at = |instant: &str| meta.instants_ns[instant];
