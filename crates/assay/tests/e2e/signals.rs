@@ -328,6 +328,8 @@ fn completed(lab: &Lab, label: &str) -> usize {
     let matrix = assert_completed(lab, label);
     let status: Status = json(lab, &["status", &format!("results/{label}"), "--json", "-"]);
     assert_eq!(status.state, RunState::Finished);
+    // What was cut short and made good is listed, and is no doubt.
+    lab.assay(&["compare", &format!("results/{label}")]).expect(0);
     let page = fs::read_to_string(lab.label(label).join(layout::MATRIX_MD)).expect("a matrix");
     let incomplete = matrix.runs.iter().filter(|run| run.kind == "incomplete");
     let names = incomplete.map(|run| run.path.trim_start_matches("runs/"));
