@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evidence::CompareOptions;
 use lab::{Digested, Digester, Finished, Interrupt, LabError, Session};
-use record::compare::Matrix;
+use record::compare::{Comparison, Contrast, Matrix};
 use record::plan::{Gates, Plan};
 use record::{Format, layout};
 use report::Show;
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
     let table = report::comparison_table(&comparison, Show::Primary);
     output.result(arguments.json.json.as_ref(), &matrix, || table)?;
     output.remark(&format!("kept in {}", finished.dir.display()));
-    Ok(status(&finished, &matrix))
+    Ok(status(&finished, &matrix, &comparison))
 }
 
 fn lab_failure(error: LabError) -> Failure {
@@ -152,12 +152,14 @@ fn write_matrix(finished: &Finished) -> Result<Matrix, Failure> {
     Ok(matrix)
 }
 
-fn status(finished: &Finished, matrix: &Matrix) -> Status {
+fn status(finished: &Finished, matrix: &Matrix, comparison: &Comparison) -> Status {
+    let void = |contrast: &Contrast| contrast.primary && contrast.verdict == "void";
     let doubtful = finished.digested.iter().any(|(_, validity)| validity.is_doubtful());
     let kept_doubt = matrix.runs.iter().any(|run| {
         run.kind == "measured" && run.validity.as_ref().is_some_and(record::Validity::is_doubtful)
     });
-    if finished.interrupted || finished.left > 0 || doubtful || kept_doubt {
+    let void_contrast = comparison.contrasts.iter().any(void);
+    if finished.interrupted || finished.left > 0 || doubtful || kept_doubt || void_contrast {
         Status::Doubtful
     } else {
         Status::Done
