@@ -440,10 +440,10 @@ fn conflicts(factors: &[Factor], reading: &Reading) {
 
 /// The path, with kinds that replace one another under one name.
 fn kind_of(path: &str) -> String {
-    if let Some((root, key)) = path.split_once('.') {
-        if typed::replaceable_kinds(root).contains(&key) {
-            return format!("{root}.(kind)");
-        }
+    if let Some((root, key)) = path.split_once('.')
+        && typed::replaceable_kinds(root).contains(&key)
+    {
+        return format!("{root}.(kind)");
     }
     path.to_owned()
 }

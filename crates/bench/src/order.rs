@@ -32,9 +32,9 @@ fn levels_in_block(n: usize, block: u32, policy: Policy, flip: bool) -> Vec<usiz
         return (0..n).collect();
     }
     let pair = (block as usize - 1) / 2;
-    let rows = if n % 2 == 0 { n / 2 } else { n };
+    let rows = if n.is_multiple_of(2) { n / 2 } else { n };
     let mut row = williams_row(n, pair % rows);
-    if (block % 2 == 0) != flip {
+    if block.is_multiple_of(2) != flip {
         row.reverse();
     }
     row

@@ -97,10 +97,9 @@ impl Phases {
                 .window_start_ns
                 .compare_exchange(UNKNOWN, now_ns, Ordering::AcqRel, Ordering::Acquire)
                 .is_ok()
+                && let Extent::Ns(ns) = self.measure
             {
-                if let Extent::Ns(ns) = self.measure {
-                    self.window_end_ns.store(now_ns.saturating_add(ns), Ordering::Release);
-                }
+                self.window_end_ns.store(now_ns.saturating_add(ns), Ordering::Release);
             }
         } else if now_ns < start_ns {
             return Some(Phase::WarmUp);

@@ -103,13 +103,13 @@ impl Answers {
         all.add(200, &good);
         all.add(200, &wrong_body(size_bytes).into());
         for fail in &config.fail {
-            if let Failure::Status(code) = fail.how {
-                if all.status(code).is_none() {
-                    // Codes whose answers have no body by RFC 9110, section 6.4.1.
-                    let bodiless = matches!(code, 204 | 205 | 304);
-                    let first = all.add(code, if bodiless { &empty } else { &good });
-                    all.statuses.push((code, first));
-                }
+            if let Failure::Status(code) = fail.how
+                && all.status(code).is_none()
+            {
+                // Codes whose answers have no body by RFC 9110, section 6.4.1.
+                let bodiless = matches!(code, 204 | 205 | 304);
+                let first = all.add(code, if bodiless { &empty } else { &good });
+                all.statuses.push((code, first));
             }
         }
         all.refusals = all.answers.len() as u16;

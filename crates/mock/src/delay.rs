@@ -66,18 +66,18 @@ fn planned_failure(config: &MockConfig, draw: f64) -> Option<Failure> {
 
 fn latency_ns(config: &MockConfig, since_start_ns: u64, draw: f64) -> u64 {
     let mut factor = 1.0;
-    if let Some(Slowdown { at_ns, factor: cold }) = config.cold {
-        if since_start_ns < at_ns {
-            factor *= cold;
-        }
+    if let Some(Slowdown { at_ns, factor: cold }) = config.cold
+        && since_start_ns < at_ns
+    {
+        factor *= cold;
     }
     if config.drift_per_min != 0.0 {
         factor *= (1.0 + config.drift_per_min * since_start_ns as f64 / MINUTE_NS).max(0.0);
     }
-    if let Some(Slowdown { at_ns, factor: slow }) = config.slow_after {
-        if since_start_ns >= at_ns {
-            factor *= slow;
-        }
+    if let Some(Slowdown { at_ns, factor: slow }) = config.slow_after
+        && since_start_ns >= at_ns
+    {
+        factor *= slow;
     }
     let extra_ns = match &config.spike {
         Some(spike) if draw < spike.share => spike.extra_ns,

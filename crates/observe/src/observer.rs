@@ -228,7 +228,7 @@ impl Observer<'_> {
     fn sample(&mut self, edge: Edge) -> io::Result<()> {
         let table_ns = Monotonic.now_ns();
         let table = Table::read(&self.config.proc_root);
-        let with_pss = edge != Edge::Sample || self.taken % PSS_EVERY == 0;
+        let with_pss = edge != Edge::Sample || self.taken.is_multiple_of(PSS_EVERY);
         self.taken += 1;
         let mut rows = Vec::with_capacity(self.roles.len());
         for role in &mut self.roles {

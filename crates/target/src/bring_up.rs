@@ -316,10 +316,10 @@ fn wait_ready(
         let left_ns = deadline_ns.saturating_sub(context.clock.now_ns());
         let tried = attempt.attempt(Duration::from_nanos(left_ns));
         // Asked after the try: a port that answers although the child is dead is another's.
-        if let Some((child, logs)) = &mut child {
-            if let Some(exit) = child.exited() {
-                return Err(BringUpError::Died { target: name(), exit, last: logs.last() });
-            }
+        if let Some((child, logs)) = &mut child
+            && let Some(exit) = child.exited()
+        {
+            return Err(BringUpError::Died { target: name(), exit, last: logs.last() });
         }
         let error = match tried {
             Ok(()) => return Ok(()),

@@ -294,10 +294,10 @@ impl Guardian<'_> {
     /// when the tree could not be ended.
     fn advance(&mut self) -> Option<Duration> {
         let now = Instant::now();
-        if let Phase::Stopping { kill_at, .. } = &self.phase {
-            if now >= *kill_at {
-                self.phase = Phase::Killing { give_up_at: now + KILL_BOUND };
-            }
+        if let Phase::Stopping { kill_at, .. } = &self.phase
+            && now >= *kill_at
+        {
+            self.phase = Phase::Killing { give_up_at: now + KILL_BOUND };
         }
         match &mut self.phase {
             // Only a bound against a lost wake-up.

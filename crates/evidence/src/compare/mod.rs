@@ -6,6 +6,8 @@
 //! whose environments differ. The analysis is on the logarithm of level / baseline, one figure
 //! for each pair; [`stats::verdict`] turns them into a word.
 
+#[cfg(test)]
+mod drift_tests;
 mod environment;
 pub(crate) mod pairing;
 pub(crate) mod runs;
@@ -57,14 +59,14 @@ pub(crate) fn compare_runs(
         notes.push(format!("warm-up runs, discarded: {}", warm_ups.join(", ")));
     }
     let factors = pairing::contrasted_factors(&measured);
-    if let Some(factor) = &options.factor {
-        if !factors.contains(factor) {
-            return Err(EvidenceError::UnknownFactor {
-                factor: factor.clone(),
-                nearest: nearest(factor, &factors),
-                known: factors,
-            });
-        }
+    if let Some(factor) = &options.factor
+        && !factors.contains(factor)
+    {
+        return Err(EvidenceError::UnknownFactor {
+            factor: factor.clone(),
+            nearest: nearest(factor, &factors),
+            known: factors,
+        });
     }
     let wanted: BTreeSet<&String> = match &options.factor {
         Some(factor) => BTreeSet::from([factor]),
