@@ -58,6 +58,11 @@ impl Observer {
         self.send(&Command::Mark { mark: edge, at_ns });
     }
 
+    /// Watches one more role from now on.
+    pub(crate) fn watch(&mut self, watch: Watch) {
+        self.send(&Command::Watch { watch });
+    }
+
     /// Its pid, for the record.
     pub(crate) fn pid(&self) -> u32 {
         self.process.pid()

@@ -275,17 +275,16 @@ fn drive(
     };
     meta.instants_ns.insert("load_start".to_owned(), Monotonic.now_ns());
     let cpus = facts.place(&cell.effective.cpus);
-    let mut generator = Generator::start(facts, dir, &job, &cpus.generator)?;
-    meta.processes.insert("generator".to_owned(), own_child(generator.pid(), facts));
-    let mut watches = vec![
-        watch("generator", generator.guardian_pid(), Scope::Below),
-        watch("parent", std::process::id(), Scope::Alone),
-    ];
+    let mut watches = vec![watch("parent", std::process::id(), Scope::Alone)];
     if let Some(guardian) = up.instance.guardian_pid() {
         watches.push(watch(target_role, guardian, Scope::Below));
     }
+    // Before the generator, so that it is up when a window without a warm-up opens.
     let mut observer =
         Observer::start(facts, dir, watches, cell.effective.observe_interval_ns, &cpus.parent)?;
+    let mut generator = Generator::start(facts, dir, &job, &cpus.generator)?;
+    observer.watch(watch("generator", generator.guardian_pid(), Scope::Below));
+    meta.processes.insert("generator".to_owned(), own_child(generator.pid(), facts));
     meta.processes.insert("observer".to_owned(), own_child(observer.pid(), facts));
     write_meta(dir, meta)?;
 

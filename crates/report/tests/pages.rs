@@ -397,6 +397,8 @@ fn a_void_digest_says_why_first() {
     let mut run = SampleRun::sound(1, 1, &level("base", 0, None));
     run.load = None;
     run.meta.quick = true;
+    // It died while it was loaded, so a record of the load is owed.
+    run.meta.instants_ns.insert("load_start".to_owned(), 1);
     run.meta.outcome = Some(Outcome {
         state: OutcomeState::TargetDied,
         detail: "the target exited with status 1 | see\nstderr.log".to_owned(),

@@ -293,10 +293,10 @@ fn kill_at(lab: &Lab, label: &str, mut running: Running, moment: Moment) -> bool
     false
 }
 
-/// Kills a matrix and its resumes at 12 seeded instants, 50 in the long form. One that comes to
+/// Kills a matrix and its resumes at 50 seeded instants, 200 in the long form. One that comes to
 /// its end between two kills is checked, and the next begins.
 fn killed_again_and_again(bench: &Bench) {
-    let wanted = if std::env::var_os("ASSAY_LONG").is_some() { 50 } else { 12 };
+    let wanted = if std::env::var_os("ASSAY_LONG").is_some() { 200 } else { 50 };
     let mut dice = Dice::seeded();
     let lab = Lab::new();
     lab.write("bench.toml", &bench.toml());
