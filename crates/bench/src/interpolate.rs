@@ -249,25 +249,15 @@ impl Node {
     }
 }
 
-/// Units that `${load.measure.s}` may end in, with their length, ns.
-const UNITS: [(&str, f64); 7] = [
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("m", 60e9),
-    ("h", 3600e9),
-    ("d", 86_400e9),
-];
-
+/// Whether `${load.measure.s}` may end in this word.
 fn is_unit(word: &str) -> bool {
-    UNITS.iter().any(|(unit, _)| *unit == word)
+    units::DURATION_UNITS.iter().any(|(unit, _)| *unit == word)
 }
 
 /// A duration as a number of `unit`.
 fn in_unit(node: &Node, unit: &str) -> Option<Node> {
     let ns = units::duration_ns(node.as_text()?).ok()? as f64;
-    let (_, length) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    let (_, length) = units::DURATION_UNITS.iter().find(|(name, _)| *name == unit)?;
     let number = ns / length;
     // Durations stay under 2^63 ns, so a whole number of any unit fits.
     let value = if number.fract() == 0.0 && number < 9e18 {

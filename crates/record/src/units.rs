@@ -15,7 +15,8 @@ pub struct UnitError {
     pub example: String,
 }
 
-const DURATION_UNITS: [(&str, f64); 7] = [
+/// Units of a duration with their length, ns.
+pub const DURATION_UNITS: [(&str, f64); 7] = [
     ("ns", 1.0),
     ("us", 1e3),
     ("ms", 1e6),
