@@ -2,6 +2,7 @@
 counts and percentiles as the record prints."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -32,6 +33,18 @@ def decode(text):
     return HdrHistogram.decode(text.encode())
 
 
+def nearest_rank(histogram, percent):
+    """The bucket that holds the value of rank ceil(p n), by the decoder's own counts. The
+    decoder's own percentile rounds the rank half up, which is another definition."""
+    rank = max(1, math.ceil(percent / 100 * histogram.get_total_count()))
+    seen = 0
+    for item in histogram.get_recorded_iterator():
+        seen += item.count_added_in_this_iter_step
+        if seen >= rank:
+            return item.value_iterated_to
+    return None
+
+
 latency = decode(step["histograms"]["latency.succeeded"])
 failed = decode(step["histograms"]["latency.failed"])
 checks = [
@@ -43,7 +56,11 @@ checks = [
 ]
 for name, percentile in [("p50", 50), ("p90", 90), ("p99", 99)]:
     if record["latency_ns"][name] is not None:
-        checks.append((name, latency.get_value_at_percentile(percentile), record["latency_ns"][name]))
+        theirs = nearest_rank(latency, percentile)
+        ours = record["latency_ns"][name]
+        # Either may name a bucket by its lower or its upper edge.
+        checks.append((name, latency.get_lowest_equivalent_value(theirs),
+                       latency.get_lowest_equivalent_value(ours)))
 if record["failed"] == 0 or record["latency_ns"]["p50"] is None:
     sys.exit(f"too little was recorded to compare: {record['succeeded']}, {record['failed']}")
 for name, theirs, ours in checks:
