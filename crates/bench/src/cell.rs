@@ -103,6 +103,7 @@ impl Workshop<'_> {
                     level: found.name.clone(),
                     index: u32::try_from(*level).unwrap_or(u32::MAX),
                     twin: found.twin.map(|twin| factor.levels[twin].name.clone()),
+                    positive: None,
                     contrasted: factor.contrasted(),
                 }
             })

@@ -190,6 +190,7 @@ fn expand_sources(
         skipped,
         nest,
         order: matrix.order.describe(),
+        orders: BTreeMap::new(),
         blocks: matrix.blocks,
         gap_ns: matrix.gap_ns,
         runs,
@@ -516,6 +517,7 @@ fn recorded(factors: &Factors) -> Vec<Factor> {
                 .map(|level| Level {
                     name: level.name.clone(),
                     twin: level.twin.map(|twin| factor.levels[twin].name.clone()),
+                    positive: None,
                 })
                 .collect(),
             contrasted: factor.contrasted(),

@@ -182,7 +182,15 @@ impl<'b> Design<'b> {
             let (block, order) = (number(block), number(order));
             let mut push = |kind: RunKind, mark: &str| {
                 let dir = format!("{block:0block_width$}-{order:0order_width$}{mark}-{name}");
-                runs.push(PlannedRun { dir, block, order, cell: name.clone(), kind, instance });
+                runs.push(PlannedRun {
+                    dir,
+                    block,
+                    order,
+                    cell: name.clone(),
+                    kind,
+                    instance,
+                    layout_bytes: 0,
+                });
             };
             if warm {
                 push(RunKind::WarmUp, "w");

@@ -304,7 +304,10 @@ const METRICS: [&str; 10] = [
 /// Reads `[compare]`.
 pub(crate) fn compare(fields: &mut Fields<'_>, reading: &Reading) -> Compare {
     let metric = read::word("primary", &METRICS);
-    Compare { primary: fields.get("primary", reading, metric).map(str::to_owned) }
+    Compare {
+        primary: fields.get("primary", reading, metric).map(str::to_owned),
+        ..Compare::default()
+    }
 }
 
 /// Checks `[compare]` as written.

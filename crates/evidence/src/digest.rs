@@ -10,7 +10,7 @@ use std::path::Path;
 use record::digest::{Digest, HostWindow, Identity, Metric, RoleResources};
 use record::load::LoadRecord;
 use record::meta::{Meta, Outcome, OutcomeState};
-use record::plan::{self, Gates, Plan};
+use record::plan::{self, Compare, Gates, Plan};
 use record::resources::{Edge, HostRow, ResourceRow};
 use record::{Effect, Format, Scope, State, Summary, Validity, layout};
 
@@ -23,19 +23,15 @@ use crate::run_dir::RunDir;
 /// Roles under which the observer files the system under test.
 pub const TARGET_ROLES: [&str; 2] = ["target", "mock"];
 
-/// Builds the digest of a run directory. `gates` are the bounds in effect, `primary` the bench's
-/// primary metric when it names one. Nothing is written.
+/// Builds the digest of a run directory. `gates` are the bounds in effect, `compare` what the
+/// bench registered about the comparison. Nothing is written.
 ///
 /// # Errors
 /// Only when `meta.json` cannot be read; everything else that is missing makes the run void.
-pub fn digest(
-    run_dir: &Path,
-    gates: &Gates,
-    primary: Option<&str>,
-) -> Result<Digest, EvidenceError> {
+pub fn digest(run_dir: &Path, gates: &Gates, compare: &Compare) -> Result<Digest, EvidenceError> {
     let run = RunDir::read(run_dir)?;
     let sets = sets_of(run_dir, &run.meta.cell);
-    Ok(of_run(&run, gates, primary, sets))
+    Ok(of_run(&run, gates, compare, sets))
 }
 
 /// The digest of a run that is read already. `sets` are the effective paths that each factor's
@@ -44,7 +40,7 @@ pub fn digest(
 pub fn of_run(
     run: &RunDir,
     gates: &Gates,
-    primary: Option<&str>,
+    compare: &Compare,
     sets: BTreeMap<String, BTreeSet<String>>,
 ) -> Digest {
     let judgement = judge_run(run, gates);
@@ -78,7 +74,11 @@ pub fn of_run(
         checks: judgement.checks,
         metrics,
         failure_samples: load.map(|load| load.failure_samples.clone()).unwrap_or_default(),
-        primary: primary.map(str::to_owned),
+        primary: compare.primary.clone(),
+        compare: Some(compare.clone()),
+        previous_cell: meta.previous_cell.clone(),
+        seed: meta.seed,
+        layout_bytes: meta.layout_bytes,
         since_previous_run_ns: meta.since_previous_run_ns,
         instants_ns: meta.instants_ns.clone(),
         started_utc: meta.started_utc.clone(),

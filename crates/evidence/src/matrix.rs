@@ -39,6 +39,7 @@ pub fn matrix(dir: &Path) -> Result<Matrix, EvidenceError> {
         completed_runs: measured.len() as u32,
         runs: runs.all.iter().map(|(name, digest)| row(name, digest.as_ref())).collect(),
         contrasts: comparison.contrasts,
+        tables: comparison.tables,
         skipped: plan.map(|plan| plan.skipped.clone()).unwrap_or_default(),
         notes,
         parent_cpu_ns: None,
@@ -65,6 +66,9 @@ fn row(name: &str, digest: Option<&Digest>) -> MatrixRun {
             levels: BTreeMap::new(),
             validity: None,
             kind: "incomplete".to_owned(),
+            previous_cell: None,
+            span_ns: None,
+            started_utc: String::new(),
             metrics: BTreeMap::new(),
         };
     };
@@ -80,6 +84,15 @@ fn row(name: &str, digest: Option<&Digest>) -> MatrixRun {
         levels: digest.levels.iter().map(|l| (l.factor.clone(), l.level.clone())).collect(),
         validity: Some(digest.validity.clone()),
         kind: kind.to_owned(),
+        previous_cell: digest.previous_cell.clone(),
+        span_ns: span_of(digest),
+        started_utc: digest.started_utc.clone(),
         metrics: digest.metrics.clone(),
     }
+}
+
+/// From the first to the last instant that the run recorded.
+fn span_of(digest: &Digest) -> Option<[u64; 2]> {
+    let instants = || digest.instants_ns.values().copied();
+    Some([instants().min()?, instants().max()?])
 }

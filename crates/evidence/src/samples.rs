@@ -185,6 +185,7 @@ pub fn level(name: &str, index: u32, twin: Option<&str>) -> LevelOf {
         level: name.to_owned(),
         index,
         twin: twin.map(str::to_owned),
+        positive: None,
         contrasted: true,
     }
 }
@@ -226,6 +227,8 @@ pub fn meta(block: u32, order: u32, level: &LevelOf) -> Meta {
         started_utc: "2026-11-30T11:46:14Z".to_owned(),
         since_previous_run_ns: Some(1_500_000_000),
         previous_cell: None,
+        seed: 1,
+        layout_bytes: 0,
         effective: effective(),
         identity_sha256: format!("effective-{twin}"),
         scenario_sha256: "cc".repeat(32),
@@ -316,8 +319,8 @@ impl SampleRun {
     pub fn complete(&self, label: &Path) -> PathBuf {
         let dir = label.join(layout::RUNS).join(&self.meta.run);
         self.write(&dir);
-        let digest =
-            crate::digest(&dir, &Gates::default(), None).expect("a sample run has a digest");
+        let digest = crate::digest(&dir, &Gates::default(), &Compare::default())
+            .expect("a sample run has a digest");
         write_digest(&dir, &digest);
         dir
     }
@@ -412,6 +415,7 @@ pub fn plan(levels: &[&str], blocks: u32) -> Plan {
                 cell: (*name).to_owned(),
                 kind: RunKind::Measured,
                 instance: runs.len() as u32 + 1,
+                layout_bytes: 0,
             });
         }
     }
@@ -426,7 +430,7 @@ pub fn plan(levels: &[&str], blocks: u32) -> Plan {
             name: "target".to_owned(),
             levels: levels
                 .iter()
-                .map(|name| Level { name: (*name).to_owned(), twin: None })
+                .map(|name| Level { name: (*name).to_owned(), twin: None, positive: None })
                 .collect(),
             contrasted: true,
         }],
@@ -435,6 +439,7 @@ pub fn plan(levels: &[&str], blocks: u32) -> Plan {
         skipped: Vec::new(),
         nest: vec!["target".to_owned()],
         order: "balanced".to_owned(),
+        orders: BTreeMap::new(),
         blocks,
         gap_ns: 0,
         runs,

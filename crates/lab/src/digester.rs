@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use record::Validity;
-use record::plan::Gates;
+use record::plan::{Compare, Gates};
 
 /// The two forms of a digest, ready to be written.
 #[derive(Debug, Clone)]
@@ -18,14 +18,9 @@ pub struct Digested {
 
 /// Derives a digest from a run directory. Reads only.
 pub trait Digester {
-    /// The digest of `run_dir`, judged by `gates`.
+    /// The digest of `run_dir`, judged by `gates`; it repeats `compare`.
     ///
     /// # Errors
     /// A sentence that says which file could not be read.
-    fn digest(
-        &self,
-        run_dir: &Path,
-        gates: &Gates,
-        primary: Option<&str>,
-    ) -> Result<Digested, String>;
+    fn digest(&self, run_dir: &Path, gates: &Gates, compare: &Compare) -> Result<Digested, String>;
 }

@@ -73,7 +73,15 @@ mod tests {
     use super::*;
 
     fn run(dir: &str, instance: u32, kind: RunKind) -> PlannedRun {
-        PlannedRun { dir: dir.into(), block: 1, order: 1, cell: "a".into(), kind, instance }
+        PlannedRun {
+            dir: dir.into(),
+            block: 1,
+            order: 1,
+            cell: "a".into(),
+            kind,
+            instance,
+            layout_bytes: 0,
+        }
     }
 
     fn plan() -> Vec<PlannedRun> {

@@ -127,6 +127,8 @@ fn first_meta(pending: &Pending, cell: &Cell, surroundings: &Surroundings<'_>) -
         started_utc: clock::utc_now(),
         since_previous_run_ns: surroundings.since_previous_run_ns,
         previous_cell: surroundings.previous_cell.clone(),
+        seed: plan.seed,
+        layout_bytes: planned.layout_bytes,
         effective: record::redact::effective(&cell.effective),
         identity_sha256: cell.identity_sha256.clone(),
         scenario_sha256: cell.scenario_sha256.clone(),
@@ -152,10 +154,9 @@ fn write_digest(
     cell: &Cell,
     surroundings: &Surroundings<'_>,
 ) -> Result<Validity, LabError> {
-    let primary = surroundings.plan.compare.primary.as_deref();
     let digested = surroundings
         .digester
-        .digest(dir, &cell.gates, primary)
+        .digest(dir, &cell.gates, &surroundings.plan.compare)
         .map_err(|why| LabError::Digest { run: run.to_owned(), why })?;
     let path = dir.join(layout::DIGEST_MD);
     layout::write_atomic(&path, digested.markdown.as_bytes()).map_err(LabError::write(&path))?;

@@ -22,6 +22,222 @@ pub struct Comparison {
     /// Incomplete or excluded runs, each with its reason.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
+    /// Everything beside the contrasts.
+    #[serde(default)]
+    pub tables: Tables,
+}
+
+/// What stands beside the contrasts of a matrix.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tables {
+    /// Short identity of each machine that took part; more than one is a fault.
+    pub hosts: Vec<HostClass>,
+    /// One row per cell: medians over its valid runs.
+    pub cells: Vec<CellRow>,
+    /// Geometric means over matched rows.
+    pub geomeans: Vec<Geomean>,
+    /// Whether the arms differ in what the factor was meant to change.
+    pub manipulations: Vec<ManipulationResult>,
+    /// Which rival explanation the figures are nearer to.
+    pub hypotheses: Vec<HypothesisResult>,
+    /// Whether a cell that nothing changed drifted over the matrix.
+    pub drifts: Vec<Drift>,
+    /// Every look at the data of this label, the first one first.
+    pub looks: Vec<Look>,
+    /// Variance by level of repetition, where the data has levels.
+    pub variances: Vec<Variance>,
+}
+
+/// A machine in one line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HostClass {
+    /// Eight hexadecimal digits over all that follows; two machines of one class share it.
+    pub id: String,
+    /// `AMD EPYC, x86_64, 2 cores, Linux 6.1.0`.
+    pub description: String,
+}
+
+/// A figure with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Its 95 % interval, where there are enough data for one.
+    #[serde(default)]
+    pub interval: Option<[f64; 2]>,
+}
+
+/// One cell in one metric: the median over its valid runs (D5).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellRow {
+    /// The cell.
+    pub cell: String,
+    /// The metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Runs whose figure is valid.
+    pub valid: u32,
+    /// Runs.
+    pub runs: u32,
+    /// Median; `None` under two valid runs.
+    pub median: Option<f64>,
+    /// Interval of the median by order statistics.
+    #[serde(default)]
+    pub interval: Option<[f64; 2]>,
+    /// The true coverage of that interval: 0.75 for three runs.
+    #[serde(default)]
+    pub coverage: Option<f64>,
+    /// `(max - min) / 2` over the median, as a share.
+    #[serde(default)]
+    pub half_range_share: Option<f64>,
+    /// `measured`, `derived` or `sampled`.
+    pub kind: String,
+    /// Every valid value by block.
+    pub values: Vec<(u32, f64)>,
+    /// `unstable`, `few_runs`, ...; contamination facts of the worst run.
+    #[serde(default)]
+    pub flags: Vec<String>,
+}
+
+/// A geometric mean over the rows of one contrast (D7). Percentages are of the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Geomean {
+    /// The contrasted factor.
+    pub factor: String,
+    /// Baseline level.
+    pub baseline: String,
+    /// The level.
+    pub level: String,
+    /// The factor whose levels are the rows.
+    pub over: String,
+    /// The metric.
+    pub metric: String,
+    /// Matched rows with their weights.
+    pub rows: Vec<GeomeanRow>,
+    /// Rows that stand beside and never in it.
+    pub guards: Vec<GeomeanRow>,
+    /// Rows without a valid figure, each with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// Weighted geometric mean of level / baseline.
+    pub ratio: Option<f64>,
+    /// The same as a change, percent, with a joint bootstrap over blocks.
+    pub effect_percent: Option<Estimate>,
+    /// Rows that are better, worse and equivalent.
+    pub better: u32,
+    /// Rows that are worse.
+    pub worse: u32,
+    /// Rows that are neither.
+    pub equal: u32,
+    /// The worst row, guards included.
+    pub worst: Option<String>,
+    /// Bootstrap draws.
+    pub draws: u32,
+    /// Their seed.
+    pub seed: u64,
+}
+
+/// One row of a geometric mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GeomeanRow {
+    /// The level of `over`.
+    pub row: String,
+    /// Its weight.
+    pub weight: f64,
+    /// level / baseline.
+    pub ratio: f64,
+    /// The verdict of its own contrast.
+    pub verdict: String,
+}
+
+/// A manipulation check.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ManipulationResult {
+    /// The factor.
+    pub factor: String,
+    /// Baseline level.
+    pub baseline: String,
+    /// The level.
+    pub level: String,
+    /// The combination of the other factors.
+    pub cell: String,
+    /// The quantity.
+    pub metric: String,
+    /// Median over the baseline's runs.
+    pub baseline_value: Option<f64>,
+    /// Median over the level's runs.
+    pub level_value: Option<f64>,
+    /// Smallest share by which they must differ.
+    pub least: f64,
+    /// Whether they do. When not, the contrasts of this pair of arms are withheld.
+    pub differs: bool,
+}
+
+/// How far the figures are from what an explanation predicts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HypothesisResult {
+    /// Its name.
+    pub name: String,
+    /// The contrast: `factor: level / baseline in cell`.
+    pub contrast: String,
+    /// The metric.
+    pub metric: String,
+    /// Predicted change, percent of the baseline.
+    pub predicted_percent: f64,
+    /// Measured change, percent of the baseline.
+    pub measured_percent: Option<f64>,
+    /// Distance of the measured from the predicted in standard deviations of the measured mean.
+    pub distance_sd: Option<f64>,
+    /// True for the nearest of its contrast.
+    pub nearest: bool,
+    /// `consistent`, `disfavoured` or `excluded`.
+    pub word: String,
+}
+
+/// Drift of a cell that nothing changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// The cell that served as sentinel.
+    pub cell: String,
+    /// The metric.
+    pub metric: String,
+    /// Change from the first to the last block, percent of the first, by a Theil-Sen slope.
+    pub change_percent: Estimate,
+    /// Whether it is real and larger than the margin.
+    pub drifted: bool,
+    /// The block from which on it differs, where one stands out.
+    #[serde(default)]
+    pub since_block: Option<u32>,
+    /// Cells whose runs lie in the time that it touches, where they were not interleaved.
+    #[serde(default)]
+    pub affected: Vec<String>,
+}
+
+/// One look at the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// When, UTC.
+    pub at_utc: String,
+    /// Blocks complete at that time.
+    pub blocks: u32,
+    /// Two-sided error that this look may spend.
+    pub alpha: f64,
+    /// Verdicts of the primary metrics: `target: slow / base in *` to the word.
+    pub verdicts: BTreeMap<String, String>,
+}
+
+/// Variance of one metric by level of repetition, on the log scale (D6).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Variance {
+    /// The contrast or cell.
+    pub of: String,
+    /// The metric.
+    pub metric: String,
+    /// `within_run`, `run`, `layout`, `host` with the standard deviation that each adds, percent.
+    pub sd_percent: Vec<(String, f64)>,
+    /// Best repetitions below the top level, by level.
+    pub repetitions: Vec<(String, u32)>,
 }
 
 /// One level against the baseline in one metric.
@@ -78,6 +294,45 @@ pub struct Contrast {
     pub minimum_detectable_percent: Option<f64>,
     /// Pairs that would resolve the margin with power 0.8.
     pub needed_pairs: Option<u32>,
+    /// t-interval of the mean as a cross-check of the rank interval, percent.
+    #[serde(default)]
+    pub t_interval_percent: Option<[f64; 2]>,
+    /// Half of the difference between pairs with the baseline first and pairs with the level
+    /// first, percent.
+    #[serde(default)]
+    pub order_effect_percent: Option<Estimate>,
+    /// What the level's runs carry over from the run before them, percent: after the baseline
+    /// against after anything else.
+    #[serde(default)]
+    pub carry_over_percent: Option<Estimate>,
+    /// Share by which a positive control was slowed; `None` for other levels.
+    #[serde(default)]
+    pub positive: Option<f64>,
+    /// The positive control that stands beside it: `positive in *: seen` or `missed`.
+    #[serde(default)]
+    pub positive_arm: Option<String>,
+    /// Noise floor of this row: the null arm's 95 % interval, percent.
+    #[serde(default)]
+    pub null_interval_percent: Option<[f64; 2]>,
+    /// Two-sided p of the exact signed-rank test.
+    #[serde(default)]
+    pub p_value: Option<f64>,
+    /// The same after Holm's correction over the other metrics of the contrast; the primary
+    /// metric is not corrected.
+    #[serde(default)]
+    pub holm_p_value: Option<f64>,
+    /// Whether the (corrected) interval excludes no effect.
+    #[serde(default)]
+    pub significant: bool,
+    /// Whether the effect is larger than the margin: another question.
+    #[serde(default)]
+    pub matters: Option<bool>,
+    /// Two-sided error of the interval: 0.05, or what is left of it after earlier looks.
+    #[serde(default)]
+    pub alpha: Option<f64>,
+    /// Effective paths that the factor set, and in which the arms therefore differ.
+    #[serde(default)]
+    pub sets: Vec<String>,
     /// Log-ratio of each pair by block.
     #[serde(default)]
     pub log_ratios: Vec<(u32, f64)>,
@@ -117,6 +372,9 @@ pub struct Matrix {
     /// Cells that were not run.
     #[serde(default)]
     pub skipped: Vec<Skipped>,
+    /// Everything beside the contrasts.
+    #[serde(default)]
+    pub tables: Tables,
     /// Remarks.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -146,6 +404,15 @@ pub struct MatrixRun {
     /// `measured`, `warm_up` or `incomplete`.
     #[serde(default)]
     pub kind: String,
+    /// Cell of the run before it.
+    #[serde(default)]
+    pub previous_cell: Option<String>,
+    /// Start and end of the run on the monotonic clock, ns.
+    #[serde(default)]
+    pub span_ns: Option<[u64; 2]>,
+    /// Start, UTC.
+    #[serde(default)]
+    pub started_utc: String,
     /// Metric values by name, as in the digest.
     #[serde(default)]
     pub metrics: BTreeMap<String, crate::digest::Metric>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::load::{FailureSample, LoadRecord};
 use crate::meta::{Build, HostFacts, Outcome, ProcessIdentity};
 use crate::mock::MockRecord;
-use crate::plan::{Effective, LevelOf, RunKind};
+use crate::plan::{Compare, Effective, LevelOf, RunKind};
 use crate::{Effect, Format, Scope, State, Validity};
 
 /// The digest.
@@ -62,6 +62,18 @@ pub struct Digest {
     /// Primary metric of the bench, when it names one.
     #[serde(default)]
     pub primary: Option<String>,
+    /// What the bench registered about the comparison; absent in digests of older versions.
+    #[serde(default)]
+    pub compare: Option<Compare>,
+    /// Cell of the previous run of the matrix: what this run may carry over.
+    #[serde(default)]
+    pub previous_cell: Option<String>,
+    /// Seed of the plan.
+    #[serde(default)]
+    pub seed: u64,
+    /// Bytes by which the target's environment was padded.
+    #[serde(default)]
+    pub layout_bytes: u32,
     /// Gap since the previous run, ns.
     #[serde(default)]
     pub since_previous_run_ns: Option<u64>,

@@ -45,6 +45,12 @@ pub struct Meta {
     /// Cell of the previous run of the matrix.
     #[serde(default)]
     pub previous_cell: Option<String>,
+    /// Seed of every random choice of the plan.
+    #[serde(default)]
+    pub seed: u64,
+    /// Bytes by which the target's environment was padded.
+    #[serde(default)]
+    pub layout_bytes: u32,
     /// What was run, secrets redacted.
     pub effective: Effective,
     /// SHA-256 of the effective run; equal on both arms of a null contrast.

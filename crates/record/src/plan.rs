@@ -40,6 +40,9 @@ pub struct Plan {
     pub nest: Vec<String>,
     /// Order policy in effect.
     pub order: String,
+    /// Order policy by factor, where one has its own.
+    #[serde(default)]
+    pub orders: BTreeMap<String, String>,
     /// Blocks.
     pub blocks: u32,
     /// Gap between runs, ns.
@@ -79,10 +82,13 @@ pub struct Level {
     /// For a control (`null`, `null-x`, or a level that repeats another): the level it repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
+    /// For a positive control: the share by which its twin is slowed, 0.05 for 5 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive: Option<f64>,
 }
 
 /// A level as a run carries it, with what the comparison needs when only the digest is left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LevelOf {
     /// The factor.
     pub factor: String,
@@ -93,6 +99,9 @@ pub struct LevelOf {
     /// The level it repeats, for a control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
+    /// For a positive control: the share by which its twin is slowed, 0.05 for 5 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive: Option<f64>,
     /// Whether the factor is compared.
     pub contrasted: bool,
 }
@@ -340,6 +349,10 @@ pub struct PlannedRun {
     /// Number of the target instance that serves it, from 1. An instance is brought up before
     /// its first run and stopped after its last.
     pub instance: u32,
+    /// Bytes by which the target's environment is padded, to move its memory layout; 0 without
+    /// `matrix.layout`.
+    #[serde(default)]
+    pub layout_bytes: u32,
 }
 
 /// Measured or warm-up.
@@ -406,13 +419,66 @@ impl Default for Gates {
     }
 }
 
-/// What is compared.
+/// What is compared, and what was registered about it before the first run. Every digest repeats
+/// it, so that kept digests alone give the same statements.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Compare {
     /// `throughput`, `p50` to `p999`, `failures`, `time`, `ROLE.cpu_per_request`; by the load's
     /// model when absent.
-    #[serde(default)]
     pub primary: Option<String>,
+    /// The factors that are contrasted; all but rows when empty.
+    pub factors: Vec<String>,
+    /// Baseline level by factor, where it is not the first.
+    pub baseline: BTreeMap<String, String>,
+    /// The factor whose levels are the rows of a geometric mean.
+    pub over: Option<String>,
+    /// Levels of `over` that stand beside the mean and never in it.
+    pub guard: Vec<String>,
+    /// Weight of a level of `over`, 1 where it is not named.
+    pub weight: BTreeMap<String, f64>,
+    /// Smallest effect that matters, as a share, by metric; `*` is for all others.
+    pub margin: BTreeMap<String, f64>,
+    /// Share by which a positive control is slowed.
+    pub positive: Option<f64>,
+    /// Keys in which the two runs of a pair may differ though no factor sets them.
+    pub allow: Vec<String>,
+    /// Looks at the data that were registered; 1 without.
+    pub looks: Option<u32>,
+    /// What must differ between the arms before any other figure is shown.
+    pub manipulation: Vec<Manipulation>,
+    /// What each rival explanation predicts.
+    pub hypotheses: Vec<Hypothesis>,
+}
+
+/// A quantity that must differ between the arms of a contrast, or the factor did nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manipulation {
+    /// The factor; the only contrasted one when absent.
+    #[serde(default)]
+    pub factor: Option<String>,
+    /// A metric of the digests, `connections` for example.
+    pub metric: String,
+    /// Smallest share by which level and baseline must differ, either way: 0.5 for 50 %.
+    pub least: f64,
+}
+
+/// What one explanation predicts for one contrast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hypothesis {
+    /// Its name, a few words.
+    pub name: String,
+    /// The factor; the only contrasted one when absent.
+    #[serde(default)]
+    pub factor: Option<String>,
+    /// The level; the only one beside baseline and controls when absent.
+    #[serde(default)]
+    pub level: Option<String>,
+    /// The metric; the primary one when absent.
+    #[serde(default)]
+    pub metric: Option<String>,
+    /// Predicted change of level against baseline, as a share: 0.01 for +1 %.
+    pub predicts: f64,
 }
 
 /// Estimated cost.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use evidence::samples::{self, SampleRun, level};
-use record::compare::{Comparison, Contrast, LeftOut};
+use record::compare::{Comparison, Contrast, LeftOut, Tables};
 use record::digest::Digest;
 use record::load::{FailureSample, LoadRecord};
 use record::meta::{Outcome, OutcomeState};
-use record::plan::{Gates, Level};
+use record::plan::{Compare, Gates, Level};
 use record::status::{RunState, RunStatus, Status};
 use record::{Format, Summary};
 use report::{Show, comparison_table, digest_md, load_table, matrix_md, plan_text, status_text};
@@ -20,7 +20,7 @@ fn judged(mut load: LoadRecord) -> LoadRecord {
 fn digest_of(run: &SampleRun) -> Digest {
     let dir = tempfile::tempdir().unwrap();
     run.write(dir.path());
-    evidence::digest(dir.path(), &Gates::default(), None).unwrap()
+    evidence::digest(dir.path(), &Gates::default(), &Compare::default()).unwrap()
 }
 
 fn contrast(level: &str, cell: &str) -> Contrast {
@@ -47,6 +47,18 @@ fn contrast(level: &str, cell: &str) -> Contrast {
         margin_percent: Some(2.0),
         minimum_detectable_percent: Some(0.7),
         needed_pairs: Some(6),
+        t_interval_percent: None,
+        order_effect_percent: None,
+        carry_over_percent: None,
+        positive: None,
+        positive_arm: None,
+        null_interval_percent: None,
+        p_value: None,
+        holm_p_value: None,
+        significant: true,
+        matters: Some(true),
+        alpha: Some(0.05),
+        sets: Vec::new(),
         log_ratios: Vec::new(),
         left_out: Vec::new(),
     }
@@ -72,6 +84,7 @@ fn comparison(contrasts: Vec<Contrast>) -> Comparison {
         contrasts,
         notes: Vec::new(),
         left_out: Vec::new(),
+        tables: Tables::default(),
     }
 }
 
@@ -525,7 +538,8 @@ fn a_matrix_on_one_page() {
 #[test]
 fn a_plan_on_the_terminal() {
     let mut plan = samples::plan(&["base", "null"], 2);
-    plan.factors[0].levels[1] = Level { name: "null".to_owned(), twin: Some("base".to_owned()) };
+    plan.factors[0].levels[1] =
+        Level { name: "null".to_owned(), twin: Some("base".to_owned()), positive: None };
     plan.runs.swap(2, 3);
     for cell in &mut plan.cells {
         for (path, origin) in [

@@ -7,7 +7,7 @@ use std::path::Path;
 use evidence::CompareOptions;
 use lab::{Digested, Digester, Finished, Interrupt, LabError, Session};
 use record::compare::{Comparison, Contrast, Matrix};
-use record::plan::{Gates, Plan};
+use record::plan::{Compare, Gates, Plan};
 use record::{Format, layout};
 use report::Show;
 use serde::Serialize;
@@ -170,14 +170,9 @@ fn status(finished: &Finished, matrix: &Matrix, comparison: &Comparison) -> Stat
 struct ReadSide;
 
 impl Digester for ReadSide {
-    fn digest(
-        &self,
-        run_dir: &Path,
-        gates: &Gates,
-        primary: Option<&str>,
-    ) -> Result<Digested, String> {
+    fn digest(&self, run_dir: &Path, gates: &Gates, compare: &Compare) -> Result<Digested, String> {
         let digest =
-            evidence::digest(run_dir, gates, primary).map_err(|error| error.to_string())?;
+            evidence::digest(run_dir, gates, compare).map_err(|error| error.to_string())?;
         let mut json = serde_json::to_vec_pretty(&digest).map_err(|error| error.to_string())?;
         json.push(b'\n');
         let markdown = report::digest_md(&digest);

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use record::Format;
-use record::compare::{Comparison, Contrast};
+use record::compare::{Comparison, Contrast, Tables};
 use record::digest::Digest;
 use record::plan::Gates;
 use record::units::HumanDuration;
@@ -94,6 +94,7 @@ pub(crate) fn compare_runs(
         contrasts,
         notes,
         left_out,
+        tables: Tables::default(),
     })
 }
 

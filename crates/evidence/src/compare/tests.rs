@@ -501,6 +501,7 @@ fn every_level_meets_the_baseline_within_each_combination_of_the_others() {
         level: name.to_owned(),
         index,
         twin: None,
+        positive: None,
         contrasted: true,
     };
     for block in 1..=6 {

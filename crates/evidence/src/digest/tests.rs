@@ -2,7 +2,7 @@
 
 use record::load::LoadRecord;
 use record::meta::{Outcome, OutcomeState};
-use record::plan::Extent;
+use record::plan::{Compare, Extent};
 use record::resources::HOST_HEADER;
 
 use super::*;
@@ -15,7 +15,7 @@ fn sound() -> SampleRun {
 fn digest_of(run: &SampleRun) -> Digest {
     let dir = tempfile::tempdir().unwrap();
     run.write(dir.path());
-    digest(dir.path(), &Gates::default(), None).unwrap()
+    digest(dir.path(), &Gates::default(), &Compare::default()).unwrap()
 }
 
 fn value(digest: &Digest, metric: &str) -> Option<f64> {
@@ -187,7 +187,7 @@ fn what_a_level_set_comes_from_the_plan() {
     let label = tempfile::tempdir().unwrap();
     layout::write_json(&label.path().join(layout::PLAN), &samples::plan(&["base"], 1)).unwrap();
     let dir = sound().complete(label.path());
-    let digest = digest(&dir, &Gates::default(), None).unwrap();
+    let digest = digest(&dir, &Gates::default(), &Compare::default()).unwrap();
     assert_eq!(
         digest.identity.sets,
         BTreeMap::from([("target".to_owned(), BTreeSet::from(["target.mock.latency".to_owned()]))])
