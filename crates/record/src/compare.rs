@@ -102,7 +102,7 @@ pub struct CellRow {
 }
 
 /// A geometric mean over the rows of one contrast (D7). Percentages are of the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Geomean {
     /// The contrasted factor.
     pub factor: String,
@@ -112,6 +112,9 @@ pub struct Geomean {
     pub level: String,
     /// The factor whose levels are the rows.
     pub over: String,
+    /// The combination of the factors that are neither: `*+p0`; empty without any.
+    #[serde(default)]
+    pub cell: String,
     /// The metric.
     pub metric: String,
     /// Matched rows with their weights.
@@ -139,7 +142,7 @@ pub struct Geomean {
 }
 
 /// One row of a geometric mean.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeomeanRow {
     /// The level of `over`.
     pub row: String,
@@ -241,7 +244,7 @@ pub struct Variance {
 }
 
 /// One level against the baseline in one metric.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contrast {
     /// The factor.
     pub factor: String,
@@ -256,6 +259,9 @@ pub struct Contrast {
     /// Unit of the two values.
     #[serde(default)]
     pub unit: String,
+    /// Whether a ratio above 1 is the better one.
+    #[serde(default)]
+    pub higher_is_better: bool,
     /// Whether it is the primary metric.
     pub primary: bool,
     /// Pairs with both runs valid.
@@ -276,6 +282,9 @@ pub struct Contrast {
     /// Standard deviation of the log-ratio.
     #[serde(default)]
     pub sd_log_ratio: Option<f64>,
+    /// The same once the order effect is removed: the noise of a pair.
+    #[serde(default)]
+    pub noise_sd_log_ratio: Option<f64>,
     /// Whether both arms have the same identity.
     pub null: bool,
     /// `faster`, `slower`, `equivalent`, `inconclusive`, `void`; other metrics than speed use
@@ -294,6 +303,9 @@ pub struct Contrast {
     pub minimum_detectable_percent: Option<f64>,
     /// Pairs that would resolve the margin with power 0.8.
     pub needed_pairs: Option<u32>,
+    /// Pairs and hours that would resolve the mean that was seen.
+    #[serde(default)]
+    pub resolve: Option<Resolve>,
     /// t-interval of the mean as a cross-check of the rank interval, percent.
     #[serde(default)]
     pub t_interval_percent: Option<[f64; 2]>,
@@ -333,11 +345,49 @@ pub struct Contrast {
     /// Effective paths that the factor set, and in which the arms therefore differ.
     #[serde(default)]
     pub sets: Vec<String>,
+    /// What else the arms differ in, each with both values: heap, collector, version, commit.
+    #[serde(default)]
+    pub differs: Vec<String>,
+    /// Both values of each pair by block.
+    #[serde(default)]
+    pub pair_values: Vec<PairValues>,
     /// Log-ratio of each pair by block.
     #[serde(default)]
     pub log_ratios: Vec<(u32, f64)>,
     /// Runs of this contrast that do not count.
     pub left_out: Vec<LeftOut>,
+}
+
+/// Both values of one pair, in the unit of the contrast.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairValues {
+    /// Block.
+    pub block: u32,
+    /// The baseline's run.
+    pub baseline: f64,
+    /// The level's run.
+    pub level: f64,
+    /// Whether the baseline's run came first; `None` when nothing tells.
+    #[serde(default)]
+    pub baseline_first: Option<bool>,
+}
+
+/// What it would take to resolve the mean of the pairs: `(2 sd / |mean|)^2` pairs bring its
+/// standard error down to half of it, 3.84 times as many its 95 % interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Resolve {
+    /// The mean that the count is about, percent of the baseline.
+    pub mean_percent: f64,
+    /// Standard deviation of the pairs, percent of the baseline.
+    pub sd_percent: f64,
+    /// Pairs for half of the mean at one standard error.
+    pub pairs_one_se: u64,
+    /// Pairs for half of the mean at 95 %.
+    pub pairs_95: u64,
+    /// Mean duration of a pair, both runs and the gaps before them, ns; `None` when the runs do
+    /// not say.
+    #[serde(default)]
+    pub pair_ns: Option<u64>,
 }
 
 /// A run that does not count.

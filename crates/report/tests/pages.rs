@@ -40,27 +40,15 @@ fn contrast(level: &str, cell: &str) -> Contrast {
         interval_percent: Some([-5.4, -4.5]),
         mean_log_ratio: Some(-0.051),
         sd_log_ratio: Some(0.006),
-        null: false,
         verdict: "slower".to_owned(),
-        flags: Vec::new(),
         null_arm: Some("null in *".to_owned()),
         margin_percent: Some(2.0),
         minimum_detectable_percent: Some(0.7),
         needed_pairs: Some(6),
-        t_interval_percent: None,
-        order_effect_percent: None,
-        carry_over_percent: None,
-        positive: None,
-        positive_arm: None,
-        null_interval_percent: None,
-        p_value: None,
-        holm_p_value: None,
         significant: true,
         matters: Some(true),
         alpha: Some(0.05),
-        sets: Vec::new(),
-        log_ratios: Vec::new(),
-        left_out: Vec::new(),
+        ..Contrast::default()
     }
 }
 

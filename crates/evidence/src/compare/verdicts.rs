@@ -275,20 +275,9 @@ fn contrast(row: &Row<'_>, rows: &[Row<'_>]) -> Contrast {
         margin_percent: Some(share * 100.0),
         minimum_detectable_percent: judged.minimum_detectable.map(percent),
         needed_pairs: judged.needed_pairs,
-        t_interval_percent: None,
-        order_effect_percent: None,
-        carry_over_percent: None,
-        positive: None,
-        positive_arm: None,
-        null_interval_percent: None,
-        p_value: None,
-        holm_p_value: None,
-        significant: false,
-        matters: None,
-        alpha: None,
-        sets: Vec::new(),
         log_ratios: row.log_ratios.clone(),
         left_out: row.left_out.clone(),
+        ..Contrast::default()
     }
 }
 
