@@ -247,6 +247,9 @@ pub(crate) struct CompareArguments {
     /// Every metric, not the primary one alone.
     #[arg(long)]
     pub(crate) all: bool,
+    /// Write the page to look at: one HTML file without scripts.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

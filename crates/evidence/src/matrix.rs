@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use record::compare::{Matrix, MatrixRun};
+use record::compare::{Comparison, Matrix, MatrixRun};
 use record::digest::Digest;
 use record::plan::RunKind;
 use record::{Format, layout};
@@ -18,6 +18,11 @@ use crate::error::EvidenceError;
 pub fn matrix(dir: &Path) -> Result<Matrix, EvidenceError> {
     let runs = Runs::read(dir)?;
     let comparison = compare_runs(&runs, &CompareOptions::default())?;
+    Ok(of_comparison(&runs, comparison))
+}
+
+/// The matrix of runs that are read and compared already.
+pub(crate) fn of_comparison(runs: &Runs, comparison: Comparison) -> Matrix {
     let (measured, _) = runs.measured();
     let plan = runs.plan.as_ref();
     let planned = plan.map_or(measured.len(), |plan| {
@@ -31,7 +36,7 @@ pub fn matrix(dir: &Path) -> Result<Matrix, EvidenceError> {
             measured.len()
         ));
     }
-    Ok(Matrix {
+    Matrix {
         format: Format::v1("assay.matrix"),
         label: runs.label.clone(),
         bench: plan.map(|plan| plan.bench.clone()).unwrap_or_default(),
@@ -44,7 +49,7 @@ pub fn matrix(dir: &Path) -> Result<Matrix, EvidenceError> {
         notes,
         parent_cpu_ns: None,
         elapsed_ns: None,
-    })
+    }
 }
 
 fn row(name: &str, digest: Option<&Digest>) -> MatrixRun {

@@ -13,6 +13,8 @@ pub const PLAN: &str = "plan.json";
 pub const MATRIX_JSON: &str = "matrix.json";
 /// The matrix for people, in the label directory.
 pub const MATRIX_MD: &str = "matrix.md";
+/// The matrix to look at, one self-contained page, in the label directory.
+pub const MATRIX_HTML: &str = "matrix.html";
 /// The folder of runs in the label directory.
 pub const RUNS: &str = "runs";
 /// Identity and environment of a run.

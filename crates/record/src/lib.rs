@@ -16,6 +16,7 @@ pub mod layout;
 pub mod load;
 pub mod meta;
 pub mod mock;
+pub mod page;
 pub mod plan;
 pub mod redact;
 pub mod resources;

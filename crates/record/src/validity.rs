@@ -65,6 +65,10 @@ pub struct Reason {
     /// What to try, when something can be tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// The second of the window at which it broke, from 0, where there is one: a page marks it in
+    /// the series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<u64>,
 }
 
 /// The state of a run and of its two families of figures, with every reason.

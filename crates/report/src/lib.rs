@@ -6,6 +6,7 @@
 
 mod compare;
 mod digest;
+mod html;
 mod load;
 mod matrix;
 mod plan;
@@ -14,6 +15,7 @@ mod text;
 
 pub use compare::{Show, comparison_table};
 pub use digest::digest_md;
+pub use html::matrix_html;
 pub use load::load_table;
 pub use matrix::matrix_md;
 pub use plan::plan_text;

@@ -18,7 +18,7 @@ use crate::exit::{Failure, Outcome, Status};
 use crate::output::Output;
 use crate::progress::Display;
 use crate::signals;
-use crate::verbs::compare::failure;
+use crate::verbs::compare::{failure, write_page};
 use crate::verbs::plan::expand;
 
 /// How often a label of our own making may be lost to another invocation of the same second.
@@ -149,6 +149,8 @@ fn write_matrix(finished: &Finished) -> Result<Matrix, Failure> {
     written(&path, layout::write_json(&path, &matrix))?;
     let path = finished.dir.join(layout::MATRIX_MD);
     written(&path, layout::write_atomic(&path, report::matrix_md(&matrix).as_bytes()))?;
+    let path = finished.dir.join(layout::MATRIX_HTML);
+    write_page(&finished.dir, &CompareOptions::default(), &path)?;
     Ok(matrix)
 }
 

@@ -40,8 +40,14 @@ fn two_invocations_in_one_second_have_two_directories() {
     for label in labels {
         assert!(label.starts_with("bench-20"), "{label}");
         let dir = lab.label(&label);
-        let expected =
-            [".lock", layout::MATRIX_JSON, layout::MATRIX_MD, layout::PLAN, layout::RUNS];
+        let expected = [
+            ".lock",
+            layout::MATRIX_HTML,
+            layout::MATRIX_JSON,
+            layout::MATRIX_MD,
+            layout::PLAN,
+            layout::RUNS,
+        ];
         assert_eq!(names(&dir), expected);
         let mut expected = vec![
             layout::META,

@@ -65,6 +65,7 @@ impl Judgement {
                     scope: gate.scope,
                     detail: detail.clone(),
                     remedy: (!gate.remedy.is_empty()).then(|| gate.remedy.to_owned()),
+                    second: None,
                 });
             }
         }
