@@ -1,7 +1,7 @@
 //! Order statistics: percentiles by nearest rank, how many samples one needs, and the interval
 //! of a median (D5, D8). Samples are taken to be independent.
 
-use crate::sample::normal_quantile;
+use crate::sample::{median, middle, normal_quantile};
 
 /// The percentile `p` (0 to 1) of sorted values by nearest rank: the smallest value with at
 /// least `p n` values at or below it. `None` when empty.
@@ -69,6 +69,96 @@ pub fn median_ranks(n: u32, confidence: f64) -> Option<(u32, u32)> {
     (rank >= 1).then(|| (rank, n + 1 - rank))
 }
 
+/// A median of N with the interval that N values have, which for few is less than 95 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MedianInterval {
+    /// The median.
+    pub median: f64,
+    /// The values at the two ranks.
+    pub interval: [f64; 2],
+    /// The ranks, from 1.
+    pub ranks: (u32, u32),
+    /// The share of samples whose interval between these ranks holds the true median:
+    /// `sum_{i=j}^{n-j} C(n,i) / 2^n`, 0.75 for three values. At least that, for any continuous
+    /// law.
+    pub coverage: f64,
+}
+
+/// The median of `values` with the interval of [`median_ranks`]; where the values are too few
+/// for `confidence`, the extremes with the coverage that they really have (D5). `None` under two
+/// values, above 1,000, and when one is not finite.
+#[must_use]
+pub fn median_interval(values: &[f64], confidence: f64) -> Option<MedianInterval> {
+    if values.len() < 2 || !values.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    let n = u32::try_from(values.len()).ok().filter(|n| *n <= 1_000)?;
+    let ranks = median_ranks(n, confidence).unwrap_or((1, n));
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |rank: u32| sorted[rank as usize - 1];
+    Some(MedianInterval {
+        median: middle(&sorted)?,
+        interval: [at(ranks.0), at(ranks.1)],
+        ranks,
+        coverage: rank_coverage(n, ranks.0),
+    })
+}
+
+/// Coverage of the median by ranks `(j, n + 1 - j)`: `1 - 2 P(Bin(n, 1/2) < j)`.
+fn rank_coverage(n: u32, rank: u32) -> f64 {
+    let mut mass = 0.5_f64.powi(n as i32);
+    let mut tail = 0.0;
+    for below in 0..rank {
+        tail += mass;
+        mass *= f64::from(n - below) / f64::from(below + 1);
+    }
+    1.0 - 2.0 * tail
+}
+
+/// Spread by the median absolute deviation from the median, times 1.4826 so that it equals the
+/// standard deviation of a normal law: one wild value does not move it. `None` when empty.
+#[must_use]
+pub fn mad_sd(values: &[f64]) -> Option<f64> {
+    let centre = median(values)?;
+    let away: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    median(&away).map(|mad| 1.4826 * mad)
+}
+
+/// The value above which one stands out of a history: `Q3 + 3 (Q3 - Q1)`, Tukey's outer fence.
+/// Quartiles are interpolated (type 7 of Hyndman and Fan, American Statistician 50, 1996).
+/// What stands out is flagged, never dropped. `None` under four values.
+#[must_use]
+pub fn upper_fence(values: &[f64]) -> Option<f64> {
+    if values.len() < 4 {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let quartile = |q: f64| {
+        let at = q * (sorted.len() - 1) as f64;
+        let (low, part) = (at.floor() as usize, at.fract());
+        let next = sorted[(low + 1).min(sorted.len() - 1)];
+        sorted[low] + part * (next - sorted[low])
+    };
+    let (q1, q3) = (quartile(0.25), quartile(0.75));
+    Some(q3 + 3.0 * (q3 - q1))
+}
+
+/// `(max - min) / 2`, the spread to print for a few values. `None` when empty.
+#[must_use]
+pub fn half_range(values: &[f64]) -> Option<f64> {
+    let low = values.iter().copied().min_by(f64::total_cmp)?;
+    let high = values.iter().copied().max_by(f64::total_cmp)?;
+    Some((high - low) / 2.0)
+}
+
+/// Every k-th value, with the smallest k that leaves at most `most`.
+pub(crate) fn thinned(values: &[f64], most: usize) -> Vec<f64> {
+    let stride = values.len().div_ceil(most).max(1);
+    values.iter().step_by(stride).copied().collect()
+}
+
 /// Whether percentile `p` (0 to 1) is only a lower bound, because `censored` of `all`
 /// observations lie somewhere beyond every value that was seen: so once their share reaches
 /// what lies above the percentile (D8).
@@ -125,6 +215,40 @@ mod tests {
         assert_eq!(median_ranks(9, 0.95), Some((2, 8)));
         assert_eq!(median_ranks(12, 0.95), Some((3, 10)));
         assert_eq!(median_ranks(0, 0.95), None);
+    }
+
+    #[test]
+    fn a_median_says_how_much_its_interval_covers() {
+        let three = median_interval(&[3.0, 1.0, 2.0], 0.95).unwrap();
+        assert_eq!(
+            three,
+            MedianInterval { median: 2.0, interval: [1.0, 3.0], ranks: (1, 3), coverage: 0.75 }
+        );
+        let coverage = |n: u32| {
+            let values: Vec<f64> = (0..n).map(f64::from).collect();
+            median_interval(&values, 0.95).unwrap().coverage
+        };
+        // 1 - 2^(1-n) for the extremes; 96.1 % for 9 by the 2nd and 8th and 12 by 3rd and 10th.
+        for (n, expected) in
+            [(2, 0.5), (5, 0.9375), (6, 0.96875), (9, 0.9609375), (12, 0.96142578125)]
+        {
+            assert!((coverage(n) - expected).abs() < 1e-12, "{n}: {}", coverage(n));
+        }
+        assert!(coverage(1_000) >= 0.95);
+        assert_eq!(median_interval(&[1.0], 0.95), None);
+        assert_eq!(median_interval(&[1.0, f64::NAN], 0.95), None);
+    }
+
+    #[test]
+    fn spreads_that_one_value_does_not_move() {
+        assert!((mad_sd(&[1.0, 2.0, 3.0, 4.0, 1e9]).unwrap() - 1.4826).abs() < 1e-12);
+        assert_eq!(half_range(&[5.0, 1.0, 3.0]), Some(2.0));
+        // Quartiles of 1 to 9 are 3 and 7.
+        let nine: Vec<f64> = (1..=9).map(f64::from).collect();
+        assert_eq!(upper_fence(&nine), Some(19.0));
+        assert_eq!(upper_fence(&nine[..3]), None);
+        assert_eq!(mad_sd(&[]), None);
+        assert_eq!(half_range(&[]), None);
     }
 
     #[test]

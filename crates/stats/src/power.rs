@@ -14,6 +14,15 @@ pub const ALPHA: f64 = 0.05;
 /// Power that a plan aims at.
 pub const POWER: f64 = 0.8;
 
+/// Fewest pairs with a two-sided interval at `1 - alpha`: the smallest n with
+/// `2^(1-n) <= alpha`, 6 at 5 %, 12 at 0.052 % (the first of three looks by O'Brien and
+/// Fleming). `None` unless `0 < alpha <= 1`.
+#[must_use]
+pub fn fewest_pairs(alpha: f64) -> Option<u32> {
+    // The slack forgives rounding in the twelfth digit.
+    (alpha > 0.0 && alpha <= 1.0).then(|| (1.0 - alpha.log2() - 1e-12).ceil().max(1.0) as u32)
+}
+
 /// Pairs needed to see `effect` (0.02 is 2 %) when log-ratios scatter with `sd`:
 /// `((z_{1-a/2} + z_power) sd / ln(1 + effect))² + z²_{1-a/2} / 2`, at least
 /// [`FEWEST_PAIRS`]. `None` when the effect is not positive or the sd not finite.
@@ -40,14 +49,47 @@ pub fn sd_upper_80(sd: f64, n: usize) -> Option<f64> {
     Some(sd * (freedom / quantile).sqrt())
 }
 
-/// The smallest log-ratio that these pairs would have shown with [`POWER`]:
-/// `(t_{n-1, 1-a/2} + t_{n-1, power}) s / sqrt(n)`. `None` under two pairs.
+/// The smallest log-ratio that these pairs would have shown with [`POWER`]; see
+/// [`minimum_detectable_with`]. `None` under two pairs.
 #[must_use]
 pub fn minimum_detectable(differences: &[f64]) -> Option<f64> {
-    let spread = sd(differences)?;
-    let n = differences.len() as f64;
+    minimum_detectable_with(sd(differences)?, u32::try_from(differences.len()).ok()?)
+}
+
+/// The smallest log-ratio that `pairs` pairs show with [`POWER`] when their log-ratios scatter
+/// with `sd`: `(t_{n-1, 1-a/2} + t_{n-1, power}) s / sqrt(n)`. `None` under two pairs.
+#[must_use]
+pub fn minimum_detectable_with(sd: f64, pairs: u32) -> Option<f64> {
+    if pairs < 2 {
+        return None;
+    }
+    let n = f64::from(pairs);
     let quantiles = t_quantile(n - 1.0, 1.0 - ALPHA / 2.0) + t_quantile(n - 1.0, POWER);
-    Some(quantiles * spread / n.sqrt())
+    Some(quantiles * sd / n.sqrt())
+}
+
+/// Pairs after which the mean is known to half of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResolvingPairs {
+    /// By one standard error.
+    pub at_one_standard_error: u32,
+    /// By half of the 95 % interval.
+    pub at_95_percent: u32,
+}
+
+/// Pairs that resolve a mean of `mean` at a spread of `sd` (both in one unit) to half of itself:
+/// `(sd / (|mean| / 2))²` at one standard error, and `z²_{0.975}` = 3.84 times as many at 95 %;
+/// rounded to the nearest. It says when a machine cannot resolve an effect: halving the noise is
+/// worth four times the runs. The mean that it was asked about belongs beside the answer. `None`
+/// when the mean is 0 or something is not finite.
+#[must_use]
+pub fn pairs_to_resolve_mean(sd: f64, mean: f64) -> Option<ResolvingPairs> {
+    let pairs = (sd / (mean.abs() / 2.0)).powi(2);
+    let rounded = |pairs: f64| pairs.round().clamp(1.0, f64::from(u32::MAX)) as u32;
+    (mean != 0.0 && pairs.is_finite()).then(|| ResolvingPairs {
+        at_one_standard_error: rounded(pairs),
+        at_95_percent: rounded(pairs * normal_quantile(1.0 - ALPHA / 2.0).powi(2)),
+    })
 }
 
 #[cfg(test)]
@@ -79,6 +121,26 @@ mod tests {
         assert!((sd_upper_80(1.0, 6).unwrap() - 1.46).abs() < 0.005);
         assert!((sd_upper_80(1.0, 10).unwrap() - 1.29).abs() < 0.005);
         assert_eq!(sd_upper_80(1.0, 1), None);
+    }
+
+    #[test]
+    fn a_mean_is_resolved_at_the_ledgers_cost() {
+        // Six pairs with sd 4.83 ms: 260 for a mean of 0.60 ms, 41 for one of 1.5 ms.
+        let small = pairs_to_resolve_mean(4.83, -0.60).unwrap();
+        assert_eq!((small.at_one_standard_error, small.at_95_percent), (259, 996));
+        assert_eq!(pairs_to_resolve_mean(4.83, 1.5).unwrap().at_one_standard_error, 41);
+        assert_eq!(pairs_to_resolve_mean(4.83, 0.0), None);
+        assert_eq!(pairs_to_resolve_mean(f64::NAN, 1.0), None);
+    }
+
+    #[test]
+    fn a_level_has_its_fewest_pairs() {
+        for (alpha, fewest) in [(1.0, 1), (0.5, 2), (0.1, 5), (0.0625, 5), (0.05, 6), (5.2e-4, 12)]
+        {
+            assert_eq!(fewest_pairs(alpha), Some(fewest), "{alpha}");
+        }
+        assert_eq!(fewest_pairs(0.0), None);
+        assert_eq!(fewest_pairs(f64::NAN), None);
     }
 
     #[test]

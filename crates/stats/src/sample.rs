@@ -68,6 +68,12 @@ pub fn normal_quantile(q: f64) -> f64 {
     Normal::standard().inverse_cdf(q)
 }
 
+/// Distribution function of the standard normal distribution.
+#[must_use]
+pub fn normal_cdf(z: f64) -> f64 {
+    Normal::standard().cdf(z)
+}
+
 /// Quantile of Student's t with `freedom` > 0 degrees of freedom, for `0 < q < 1`.
 ///
 /// # Panics
@@ -75,6 +81,16 @@ pub fn normal_quantile(q: f64) -> f64 {
 #[must_use]
 pub fn t_quantile(freedom: f64, q: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).expect("degrees of freedom are positive").inverse_cdf(q)
+}
+
+/// Two-sided p of a t statistic with `freedom` > 0 degrees of freedom.
+///
+/// # Panics
+/// When `freedom` is not positive, which is a caller's bug.
+#[must_use]
+pub fn t_two_sided_p(t: f64, freedom: f64) -> f64 {
+    let law = StudentsT::new(0.0, 1.0, freedom).expect("degrees of freedom are positive");
+    (2.0 * law.cdf(-t.abs())).min(1.0)
 }
 
 /// Two-sided interval of the mean, `mean ± t · sd / √n`; `None` under two values. Assumes
