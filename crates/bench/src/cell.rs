@@ -12,6 +12,7 @@ use crate::files::Files;
 use crate::interpolate::Resolver;
 use crate::layers::{Chosen, Layers};
 use crate::node::{Node, Table, Value, find, leaves};
+use crate::positive;
 use crate::problem::Report;
 use crate::read::{self, Fields, Reading};
 use crate::settings;
@@ -56,6 +57,21 @@ impl Workshop<'_> {
         let vars = variables(&tree, reading);
         let mut target = target?;
         self.locate(&mut target, &tree, &mut origins, reading);
+        for (factor, level) in self.layers.factors.varied.iter().zip(&combination.levels) {
+            let level = &factor.levels[*level];
+            if !level.positive {
+                continue;
+            }
+            match positive::slow(&mut target, self.layers.factors.positive_share) {
+                Ok(path) => {
+                    let origin = format!("level {}={}", factor.name, level.name);
+                    origins.insert(path.to_owned(), origin);
+                }
+                Err(fault) => {
+                    reading.report(Report::at(level.at, fault.message).help(fault.remedy));
+                }
+            }
+        }
         // Without cores of its own the mock has the target's, which is what the file says.
         let is_mock = matches!(target.kind, TargetKind::Mock(_));
         let server = match find(&tree, &["cpus", "mock"]) {
@@ -103,8 +119,8 @@ impl Workshop<'_> {
                     level: found.name.clone(),
                     index: u32::try_from(*level).unwrap_or(u32::MAX),
                     twin: found.twin.map(|twin| factor.levels[twin].name.clone()),
-                    positive: None,
-                    contrasted: factor.contrasted(),
+                    positive: found.positive.then_some(self.layers.factors.positive_share),
+                    contrasted: factor.contrasted,
                 }
             })
             .collect();

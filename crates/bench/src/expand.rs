@@ -6,11 +6,12 @@ use std::path::Path;
 
 use record::Format;
 use record::meta::FileHash;
-use record::plan::{Cell, Factor, Level, Plan, PlannedRun, Skipped};
+use record::plan::{Cell, Compare, Factor, Level, Plan, PlannedRun, Skipped};
 
 use crate::Overrides;
 use crate::cell::Workshop;
 use crate::cells::{self, Combination};
+use crate::compare;
 use crate::env::{Env, sha256_hex};
 use crate::estimate;
 use crate::factors::{Factors, no_table};
@@ -87,7 +88,7 @@ fn expand_sources(
     let mut file = BenchFile::new(root, problems);
     check_tables(&file, &reading);
     read_environment(&mut file, input.env, &reading);
-    let (factors, complete) = Factors::new(&file, &reading);
+    let (mut factors, complete) = Factors::new(&file, &reading);
     check_only(&file, &factors, &reading);
 
     let mut matrix_table = table_of(&defaults, "matrix");
@@ -98,8 +99,10 @@ fn expand_sources(
     let matrix = effective_matrix(&matrix_table, input.overrides, &effective);
     let mut compare_table = file.compare.clone();
     merge(&mut compare_table, &table_of(&set, "compare"), Some(&"--set".into()));
-    let compare = settings::compare(&mut written(&compare_table, "compare"), &effective);
+    let drafted = compare::compare(&mut written(&compare_table, "compare"), &effective);
+    let mut compare = Compare::default();
     if complete {
+        compare = compare::resolve(drafted, &file.hypotheses, &mut factors, &reading);
         let varied: Vec<&str> = factors.varied.iter().map(|factor| factor.name.as_str()).collect();
         settings::check_factors(&matrix_table, &varied, &reading);
     }
@@ -200,6 +203,9 @@ fn expand_sources(
         compare,
         estimate,
         notes,
+        only: input.overrides.only.clone(),
+        extensions: Vec::new(),
+        rehearsal: None,
     })
 }
 
@@ -304,7 +310,7 @@ fn check_tables(file: &BenchFile, reading: &Reading) {
     settings::observe_keys(&mut fields, reading);
     fields.finish(reading);
     let mut fields = written(&file.compare, "compare");
-    settings::compare_keys(&mut fields, reading);
+    compare::compare_keys(&mut fields, reading);
     fields.finish(reading);
 }
 
@@ -517,10 +523,10 @@ fn recorded(factors: &Factors) -> Vec<Factor> {
                 .map(|level| Level {
                     name: level.name.clone(),
                     twin: level.twin.map(|twin| factor.levels[twin].name.clone()),
-                    positive: None,
+                    positive: level.positive.then_some(factors.positive_share),
                 })
                 .collect(),
-            contrasted: factor.contrasted(),
+            contrasted: factor.contrasted,
         })
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::compare::DEFAULT_POSITIVE;
 use crate::file::{BenchFile, Section, check_name};
 use crate::node::{self, Node, Table, Value, leaves};
 use crate::patch::{self, Patcher};
@@ -17,14 +18,22 @@ pub(crate) struct Factor {
     pub(crate) name: String,
     /// The section it picks a table from; without one its levels patch.
     pub(crate) section: Option<Section>,
-    /// Baseline first.
+    /// As written.
     pub(crate) levels: Vec<Level>,
+    /// Index of the baseline: the first, unless `[compare]` moves it.
+    pub(crate) baseline: usize,
+    /// Whether its levels are compared. Scenarios and loads are rows, unless `[compare]` says
+    /// otherwise.
+    pub(crate) contrasted: bool,
 }
 
 impl Factor {
-    /// Whether its levels are compared; scenarios and loads are rows.
-    pub(crate) fn contrasted(&self) -> bool {
-        !matches!(self.section, Some(Section::Scenario | Section::Load))
+    /// Makes another level the baseline; controls that repeat the baseline follow it.
+    pub(crate) fn move_baseline(&mut self, baseline: usize) {
+        self.baseline = baseline;
+        for level in self.levels.iter_mut().filter(|level| level.follows_baseline) {
+            level.twin = Some(baseline);
+        }
     }
 
     /// The level that decides what is run: the twin of a control, else the level itself.
@@ -48,6 +57,11 @@ pub(crate) struct Level {
     pub(crate) twin: Option<usize>,
     /// What it patches; empty for one that picks a table, and for a control.
     pub(crate) patch: Table,
+    /// Whether it repeats the baseline, whichever that is, and not a level of its choice.
+    pub(crate) follows_baseline: bool,
+    /// Whether what it repeats is slowed.
+    pub(crate) positive: bool,
+    pub(crate) at: At,
 }
 
 /// The factors of a bench.
@@ -59,13 +73,15 @@ pub(crate) struct Factors {
     pub(crate) fixed: Vec<(String, Node)>,
     /// Fixed factors that pick nothing: recorded only.
     pub(crate) recorded_only: Vec<String>,
+    /// Share by which positive controls are slowed; `[compare]` sets it.
+    pub(crate) positive_share: f64,
 }
 
 impl Factors {
     /// Reads `[factors]`. A factor or level that is refused is reported and left out; `false`
     /// when a whole factor is missing for that, so that cells would mislead.
     pub(crate) fn new(file: &BenchFile, reading: &Reading) -> (Self, bool) {
-        let mut factors = Self::default();
+        let mut factors = Self { positive_share: DEFAULT_POSITIVE, ..Self::default() };
         let mut complete = true;
         for (name, node) in &file.factors {
             if !check_name(name, node.key, reading.problems) {
@@ -367,7 +383,9 @@ fn finish(
         let wanted = match (&draft.twin, draft.name.strip_prefix("null-")) {
             (Some((twin, at)), _) => Some((twin.as_str(), *at)),
             (None, Some(twin)) => Some((twin, draft.at)),
-            (None, None) if draft.name == "null" => Some((drafts[0].name.as_str(), draft.at)),
+            (None, None) if words::is_control_name(&draft.name) => {
+                Some((drafts[0].name.as_str(), draft.at))
+            }
             (None, None) => None,
         };
         let Some((twin, at)) = wanted else {
@@ -396,9 +414,19 @@ fn finish(
     let levels = drafts
         .into_iter()
         .zip(twins)
-        .map(|(draft, twin)| Level { name: draft.name, twin, patch: draft.patch })
+        .map(|(draft, twin)| Level {
+            follows_baseline: twin.is_some()
+                && draft.twin.is_none()
+                && !draft.name.starts_with("null-"),
+            positive: draft.name == words::POSITIVE,
+            name: draft.name,
+            twin,
+            patch: draft.patch,
+            at: draft.at,
+        })
         .collect();
-    Some(Factor { name: name.to_owned(), section, levels })
+    let contrasted = !matches!(section, Some(Section::Scenario | Section::Load));
+    Some(Factor { name: name.to_owned(), section, levels, baseline: 0, contrasted })
 }
 
 /// Two factors that set one path would make the result depend on their order.

@@ -44,9 +44,19 @@ impl Section {
 }
 
 /// The keys of the file itself.
-pub(crate) const TOP_KEYS: [&str; 11] = [
-    "vars", "target", "scenario", "load", "factors", "where", "matrix", "cpus", "gates", "observe",
+pub(crate) const TOP_KEYS: [&str; 12] = [
+    "vars",
+    "target",
+    "scenario",
+    "load",
+    "factors",
+    "where",
+    "matrix",
+    "cpus",
+    "gates",
+    "observe",
     "compare",
+    "hypothesis",
 ];
 
 /// A bench file by section.
@@ -63,6 +73,7 @@ pub(crate) struct BenchFile {
     pub(crate) gates: Table,
     pub(crate) observe: Table,
     pub(crate) compare: Table,
+    pub(crate) hypotheses: Vec<Node>,
     /// Something was refused and left out, so that what is missing may not be.
     pub(crate) incomplete: bool,
 }
@@ -76,9 +87,16 @@ impl BenchFile {
                 problems.borrow_mut().push(unknown_key(&key, node.key, None, &TOP_KEYS));
                 continue;
             }
-            if key == "where" {
-                file.wheres = wheres(node, problems);
-                continue;
+            match key.as_str() {
+                "where" => {
+                    file.wheres = list_of_tables(&key, node, problems);
+                    continue;
+                }
+                "hypothesis" => {
+                    file.hypotheses = list_of_tables(&key, node, problems);
+                    continue;
+                }
+                _ => {}
             }
             let Node { value: Value::Table(table), .. } = node else {
                 let message = format!("{} is not a table; write `[{key}]`", node.shown());
@@ -150,19 +168,20 @@ fn named(section: Section, table: Table, problems: &RefCell<Problems>) -> IndexM
     tables
 }
 
-fn wheres(node: Node, problems: &RefCell<Problems>) -> Vec<Node> {
-    let message = format!("{} is not a list of tables; write `[[where]]`", node.shown());
+/// The tables of `[[key]]`; what is none is reported and left out.
+fn list_of_tables(key: &str, node: Node, problems: &RefCell<Problems>) -> Vec<Node> {
+    let message = format!("{} is not a list of tables; write `[[{key}]]`", node.shown());
     let Value::List(list) = node.value else {
         problems.borrow_mut().push(Report::at(node.key, message));
         return Vec::new();
     };
-    let mut wheres = Vec::new();
+    let mut tables = Vec::new();
     for element in list {
         if element.as_table().is_some() {
-            wheres.push(element);
+            tables.push(element);
         } else {
             problems.borrow_mut().push(Report::at(element.at, message.clone()));
         }
     }
-    wheres
+    tables
 }

@@ -2,9 +2,9 @@
 //!
 //! One path leads through this crate: text to values with places (`node`), sections (`file`),
 //! checks of every table as written (`read`, `typed`, `settings`), factors and their levels
-//! (`factors`, `patch`), cells and what is skipped (`cells`), the effective values of each
-//! cell (`layers`, `interpolate`, `cell`), orders, instances and runs (`order`, `runs`), the
-//! estimate and notes. All problems are found at once and point into the file.
+//! (`factors`, `patch`), what is compared (`compare`), cells and what is skipped (`cells`), the
+//! effective values of each cell (`layers`, `interpolate`, `cell`, `positive`), orders, instances
+//! and runs (`order`, `runs`), the estimate and notes. All problems are found at once and point into the file.
 //!
 //! Architecture invariant: this crate starts nothing, writes nothing and prints nothing. It
 //! reads the bench file, the environment and the files that the bench refers to, and those only
@@ -12,6 +12,7 @@
 
 mod cell;
 mod cells;
+mod compare;
 mod env;
 mod estimate;
 mod expand;
@@ -24,6 +25,7 @@ mod node;
 mod notes;
 mod order;
 mod patch;
+mod positive;
 mod problem;
 mod read;
 mod runs;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use record::plan::{Estimate, Extent, Fresh, TargetKind};
 use record::units::HumanDuration;
 
+use crate::factors::Level;
 use crate::runs::Design;
 
 /// Most names in one note.
@@ -32,9 +33,9 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
         notes.push("quick: one block of tiny windows; no measurement".to_owned());
     }
     equal_runs(facts, &mut notes);
-    for factor in facts.design.factors.varied.iter().filter(|factor| factor.contrasted()) {
-        if factor.levels.iter().all(|level| level.twin.is_none()) && !has_equal_pair(facts, factor)
-        {
+    for factor in facts.design.factors.varied.iter().filter(|factor| factor.contrasted) {
+        let is_null = |level: &Level| level.twin.is_some() && !level.positive;
+        if !factor.levels.iter().any(is_null) && !has_equal_pair(facts, factor) {
             notes.push(format!(
                 "factor `{}` has no null: its contrasts are uncontrolled; add `null`",
                 factor.name
@@ -140,7 +141,9 @@ fn broken_controls(facts: &Facts<'_>, notes: &mut Vec<String>) {
     let mut alone = Vec::new();
     for (index, combination) in design.combinations.iter().enumerate() {
         for (factor, level) in design.factors.varied.iter().zip(0..) {
-            let Some(twin) = factor.levels[combination.levels[level]].twin else { continue };
+            let own = &factor.levels[combination.levels[level]];
+            // What is slowed differs on purpose.
+            let Some(twin) = own.twin.filter(|_| !own.positive) else { continue };
             let mut levels = combination.levels.clone();
             levels[level] = twin;
             match by_levels.get(levels.as_slice()) {

@@ -3,6 +3,7 @@
 //! A patch addresses the effective values without the names of tables: `target.env.POOL`,
 //! `load.measure`, `vars.size`.
 
+use crate::compare;
 use crate::node::{Node, Table, Value, leaves};
 use crate::problem::Report;
 use crate::read::{Fields, Reading, unknown_key};
@@ -71,7 +72,7 @@ pub(crate) fn checked(patch: &Table, patcher: Patcher<'_>, reading: &Reading) ->
             "observe" => settings::observe_keys(&mut fields, reading),
             "gates" => settings::gates_keys(&mut fields, reading),
             "matrix" => settings::matrix_keys(&mut fields, reading),
-            "compare" => settings::compare_keys(&mut fields, reading),
+            "compare" => compare::compare_keys(&mut fields, reading),
             // Any key is a variable; `finish` would refuse them all.
             _ => {
                 result.insert(root.clone(), node.clone());

@@ -39,7 +39,7 @@ impl<'b> Design<'b> {
     pub(crate) fn default_nest(&self) -> Vec<usize> {
         let all = 0..self.factors.varied.len();
         let (contrasted, rows): (Vec<usize>, Vec<usize>) =
-            all.partition(|factor| self.factors.varied[*factor].contrasted());
+            all.partition(|factor| self.factors.varied[*factor].contrasted);
         rows.into_iter().chain(contrasted.into_iter().rev()).collect()
     }
 
@@ -58,7 +58,7 @@ impl<'b> Design<'b> {
                 let found = &self.factors.varied[*factor];
                 Nested {
                     factor: *factor,
-                    contrasted: found.contrasted(),
+                    contrasted: found.contrasted,
                     policy: matrix.order.of(&found.name),
                 }
             })
@@ -211,7 +211,7 @@ impl<'b> Design<'b> {
             .collect();
         let mut distances = Vec::new();
         for (index, factor) in self.factors.varied.iter().enumerate() {
-            if !factor.contrasted() {
+            if !factor.contrasted {
                 continue;
             }
             // The cell that each cell is compared with.
@@ -220,7 +220,7 @@ impl<'b> Design<'b> {
                 .iter()
                 .map(|cell| {
                     let level = cell.levels[index];
-                    let baseline = factor.levels[level].twin.unwrap_or(0);
+                    let baseline = factor.levels[level].twin.unwrap_or(factor.baseline);
                     let mut levels = cell.levels.clone();
                     levels[index] = baseline;
                     by_levels.get(levels.as_slice()).copied().filter(|_| level != baseline)
@@ -259,7 +259,9 @@ fn changes_target(
     }
     let mut first: HashMap<Vec<usize>, &record::plan::Target> = HashMap::new();
     for (combination, cell) in combinations.iter().zip(cells) {
-        if factors.varied[factor].levels[combination.levels[factor]].twin.is_some() {
+        // A null is what it repeats; a positive control is slowed and has a target of its own.
+        let level = &factors.varied[factor].levels[combination.levels[factor]];
+        if level.twin.is_some() && !level.positive {
             continue;
         }
         let mut others = combination.levels.clone();

@@ -1,8 +1,9 @@
-//! The settings that are no choice of a table: `[matrix]`, `[gates]`, `[cpus]`, `[observe]` and
-//! `[compare]`.
+//! The settings that are no choice of a table: `[matrix]`, `[gates]`, `[cpus]`, `[observe]`;
+//! `[compare]` has its own module.
 
-use record::plan::{Compare, Cpus, Gates};
+use record::plan::{Cpus, Gates};
 
+use crate::compare::no_factor;
 use crate::node::Node;
 use crate::problem::Report;
 use crate::read::{self, Bad, Fields, Read, Reading, Whole};
@@ -287,34 +288,6 @@ pub(crate) fn observe_keys(fields: &mut Fields<'_>, reading: &Reading) {
     observe(fields, reading);
 }
 
-/// Metrics that can be primary.
-const METRICS: [&str; 10] = [
-    "throughput",
-    "p50",
-    "p90",
-    "p95",
-    "p99",
-    "p999",
-    "failures",
-    "time",
-    "target.cpu_per_request",
-    "generator.cpu_per_request",
-];
-
-/// Reads `[compare]`.
-pub(crate) fn compare(fields: &mut Fields<'_>, reading: &Reading) -> Compare {
-    let metric = read::word("primary", &METRICS);
-    Compare {
-        primary: fields.get("primary", reading, metric).map(str::to_owned),
-        ..Compare::default()
-    }
-}
-
-/// Checks `[compare]` as written.
-pub(crate) fn compare_keys(fields: &mut Fields<'_>, reading: &Reading) {
-    compare(fields, reading);
-}
-
 /// Checks that the names in `nest` and `order` are varied factors, each once and, in `nest`, all.
 pub(crate) fn check_factors(table: &crate::node::Table, varied: &[&str], reading: &Reading) {
     if let Some(node) = table.get("nest") {
@@ -323,7 +296,7 @@ pub(crate) fn check_factors(table: &crate::node::Table, varied: &[&str], reading
         for element in node.as_list().unwrap_or_default() {
             let Some(name) = element.as_text() else { continue };
             if !varied.contains(&name) {
-                reading.report(no_factor(name, element, "nest", varied));
+                reading.report(no_factor(name, element.at, "nest", varied));
                 all_known = false;
             } else if seen.contains(&name) {
                 let message = format!("`nest` lists `{name}` twice");
@@ -341,18 +314,10 @@ pub(crate) fn check_factors(table: &crate::node::Table, varied: &[&str], reading
     if let Some(order) = table.get("order").and_then(Node::as_table) {
         for (name, node) in order {
             if !varied.contains(&name.as_str()) {
-                let mut at = node.clone();
-                at.at = node.key;
-                reading.report(no_factor(name, &at, "order", varied));
+                reading.report(no_factor(name, node.key, "order", varied));
             }
         }
     }
-}
-
-fn no_factor(name: &str, node: &Node, key: &str, varied: &[&str]) -> Report {
-    let shown: String = name.chars().take(60).flat_map(char::escape_debug).collect();
-    let near = words::nearest_suffix(name, varied.iter().copied());
-    Report::at(node.at, format!("`{shown}` in `{key}` is no varied factor{near}"))
 }
 
 #[cfg(test)]

@@ -117,6 +117,7 @@ pub(crate) fn target(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> 
         fresh,
         bring_up_ns,
         version,
+        slow_share: None,
     })
 }
 

@@ -45,16 +45,19 @@ pub(crate) fn name_fault(name: &str) -> Option<&'static str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(allowed) {
         Some("names have 1 to 40 letters, digits, `.`, `_` or `-`")
-    } else if is_control_name(name) || matches!(name, "positive" | "only") {
+    } else if is_control_name(name) || name == "only" {
         Some("`null`, `null-*`, `positive` and `only` are kept for controls and the single cell")
     } else {
         None
     }
 }
 
+/// The control that is slowed by a known share.
+pub(crate) const POSITIVE: &str = "positive";
+
 /// Whether a level of this name is a control.
 pub(crate) fn is_control_name(name: &str) -> bool {
-    name == "null" || name.starts_with("null-")
+    name == "null" || name.starts_with("null-") || name == POSITIVE
 }
 
 /// The level name of a swept value: other characters become `-`.

@@ -150,6 +150,7 @@ pub fn effective() -> Effective {
             fresh: Fresh::Run,
             bring_up_ns: 5_000_000_000,
             version: None,
+            slow_share: None,
         },
         transport: "p0".to_owned(),
         generator: "assay".to_owned(),
@@ -454,5 +455,8 @@ pub fn plan(levels: &[&str], blocks: u32) -> Plan {
             run_timeout_ns: 126_000_000_000,
         },
         notes: vec!["no null: add `null` to a list of levels".to_owned()],
+        only: None,
+        extensions: Vec::new(),
+        rehearsal: None,
     }
 }

@@ -61,6 +61,39 @@ pub struct Plan {
     pub estimate: Estimate,
     /// Things a reader should know: no null, odd blocks, distance of pairs, ...
     pub notes: Vec<String>,
+    /// `--only` as given: what the matrix is restricted to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+    /// Blocks that were added later, in the order in which they were; `blocks` and `runs` hold
+    /// them too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<Extension>,
+    /// A rehearsal of the warm-up: the bench once for each of several lengths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<Rehearsal>,
+}
+
+/// Blocks that were added to a label after its plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extension {
+    /// When, UTC.
+    pub at_utc: String,
+    /// How many.
+    pub blocks: u32,
+    /// The cells that they hold, as `--only`; all when absent.
+    #[serde(default)]
+    pub only: Option<String>,
+}
+
+/// What is rehearsed: a row factor that the command line added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rehearsal {
+    /// The factor, `warmup`.
+    pub factor: String,
+    /// The key that its levels set, `load.warmup`.
+    pub key: String,
+    /// Its levels as given, with what each sets, in the order of the lengths.
+    pub levels: Vec<(String, Extent)>,
 }
 
 /// A varied factor.
@@ -188,6 +221,10 @@ pub struct Target {
     /// How its version is asked for, and the pin.
     #[serde(default)]
     pub version: Option<VersionPin>,
+    /// For a positive control of a process: the share by which it is slowed, 0.05 for 5 %. Its
+    /// tree is stopped for `p / (1 + p)` of the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_share: Option<f64>,
 }
 
 /// What a target is.

@@ -71,9 +71,12 @@ fn factors(text: &mut String, plan: &Plan) {
         let levels: Vec<String> = factor
             .levels
             .iter()
-            .map(|level| match &level.twin {
-                Some(twin) => format!("{} (repeats {twin})", level.name),
-                None => level.name.clone(),
+            .map(|level| match (&level.twin, level.positive) {
+                (Some(twin), Some(share)) => {
+                    format!("{} ({twin} slowed by {} %)", level.name, percent(share))
+                }
+                (Some(twin), None) => format!("{} (repeats {twin})", level.name),
+                (None, _) => level.name.clone(),
             })
             .collect();
         let role = if factor.contrasted { "compared" } else { "rows" };
@@ -82,6 +85,11 @@ fn factors(text: &mut String, plan: &Plan) {
     for (name, level) in &plan.fixed {
         text.push_str(&format!("  {name} (fixed): {level}\n"));
     }
+}
+
+/// A share as a percentage without needless digits.
+fn percent(share: f64) -> f64 {
+    (share * 1e6).round() / 1e4
 }
 
 fn orders(text: &mut String, plan: &Plan) {

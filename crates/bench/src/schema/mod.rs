@@ -89,7 +89,7 @@ mod tests {
     use crate::problem::Problems;
     use crate::read::{Fields, Reading, Stage};
     use crate::source::At;
-    use crate::{settings, typed};
+    use crate::{compare, settings, typed};
 
     /// The dotted paths that the parser asks for in a table of `root`.
     fn parser_keys(root: &str) -> BTreeSet<String> {
@@ -98,6 +98,8 @@ mod tests {
             "address = {}"
         } else if root == "scenario" {
             "expect.body = {}"
+        } else if root == "compare" {
+            "manipulation = {}"
         } else {
             ""
         };
@@ -115,7 +117,8 @@ mod tests {
             "cpus" => settings::cpus_keys(&mut fields, &reading),
             "gates" => settings::gates_keys(&mut fields, &reading),
             "observe" => settings::observe_keys(&mut fields, &reading),
-            "compare" => settings::compare_keys(&mut fields, &reading),
+            "compare" => compare::compare_keys(&mut fields, &reading),
+            "hypothesis" => drop(compare::hypothesis_keys(&mut fields, &reading)),
             other => panic!("no reader for {other}"),
         }
         keys.into_inner()
@@ -158,6 +161,7 @@ mod tests {
             ("gates", "Gates"),
             ("observe", "Observe"),
             ("compare", "Compare"),
+            ("hypothesis", "Hypothesis"),
         ] {
             let mut keys = BTreeSet::new();
             schema_keys(&all, &all["$defs"][name], root, &mut keys);

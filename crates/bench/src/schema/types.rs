@@ -89,6 +89,8 @@ shape! {
     };
     #[doc = "A setting of the mock as `assay mock` takes it."]
     MockSetting = { "type": ["string", "integer", "number"] };
+    #[doc = "A weight above 0."]
+    Weight = { "type": "number", "exclusiveMinimum": 0 };
     #[doc = "A value of a swept key."]
     Swept = { "type": ["string", "integer", "number", "boolean", "array"] };
     #[doc = "Whether instances get a discarded first run: `auto` for those of several runs."]
@@ -125,6 +127,8 @@ pub(super) struct Bench {
     observe: Option<Observe>,
     /// What is compared.
     compare: Option<Compare>,
+    /// What each rival explanation predicts, registered before the first run.
+    hypothesis: Option<Vec<Hypothesis>>,
 }
 
 /// A system under test: one of `command`, `mock`, `url`.
@@ -356,7 +360,8 @@ pub(super) enum Connections {
 pub(super) enum Factor {
     /// Fixed: recorded, not in cell names.
     Fixed(String),
-    /// Names of tables, baseline first; `null` repeats the baseline, `null-x` level `x`.
+    /// Names of tables, baseline first; `null` repeats the baseline, `null-x` level `x`, and
+    /// `positive` is the baseline slowed.
     List(#[schemars(length(min = 2))] Vec<String>),
     /// One key varied.
     Sweep(Sweep),
@@ -539,12 +544,123 @@ pub(super) struct Observe {
     interval: Option<Duration>,
 }
 
-/// What is compared.
+/// What is compared, and what is registered about it before the first run.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct Compare {
     /// The metric that the verdict is about.
     primary: Option<Metric>,
+    /// The factors that are compared; all but rows without it.
+    factors: Option<Texts>,
+    /// The level that the others are compared with, where it is not the first; of the only
+    /// factor that has it, or by factor.
+    baseline: Option<Baseline>,
+    /// The factor whose levels are the rows of a geometric mean.
+    over: Option<String>,
+    /// Rows that stand beside the mean and never in it.
+    guard: Option<Texts>,
+    /// Weight of a row, 1 where it is not named.
+    weight: Option<BTreeMap<String, Weight>>,
+    /// Smallest effect that matters, of all metrics or by metric.
+    margin: Option<Margin>,
+    /// Share by which a positive control is slowed, up to `100%`; `5%` without it.
+    positive: Option<Share>,
+    /// Keys in which the two runs of a pair may differ though no factor sets them.
+    allow: Option<Texts>,
+    /// Looks at the data that are planned; an earlier one pays for itself.
+    #[schemars(range(min = 1, max = 20))]
+    looks: Option<u32>,
+    /// What must differ between the arms before any other figure is shown.
+    manipulation: Option<Manipulations>,
+}
+
+/// The level that the others are compared with.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum Baseline {
+    /// Of the only compared factor that has it.
+    Level(String),
+    /// By factor.
+    By(BTreeMap<String, String>),
+}
+
+/// Smallest effect that matters.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum Margin {
+    /// Of all metrics.
+    All(Share),
+    /// By metric; `*` is for all others.
+    By(BTreeMap<String, MarginOf>),
+}
+
+/// A margin; or a table, where the metric's name has a dot and is written bare.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum MarginOf {
+    /// The margin.
+    Share(Share),
+    /// `cpu_per_request` of a role.
+    Role(BTreeMap<String, Share>),
+}
+
+/// Manipulation checks.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum Manipulations {
+    /// One.
+    One(Manipulation),
+    /// Several.
+    Several(Vec<Manipulation>),
+}
+
+/// A quantity that must differ between the arms, or the factor did nothing.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Manipulation {
+    /// The factor; the only compared one without it.
+    factor: Option<String>,
+    /// The quantity.
+    metric: Quantity,
+    /// Smallest share by which level and baseline must differ, either way; `50%` without it.
+    least: Option<Share>,
+}
+
+/// What one explanation predicts.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Hypothesis {
+    /// A few words.
+    #[schemars(length(min = 1, max = 60))]
+    name: String,
+    /// The factor; the only compared one without it.
+    factor: Option<String>,
+    /// The level; the only one beside baseline and controls without it.
+    level: Option<String>,
+    /// The metric; the primary one without it.
+    metric: Option<Quantity>,
+    /// Change of the level against the baseline, such as `+1.0%`.
+    predicts: Share,
+}
+
+/// A metric, or a count that says what an arm is.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum Quantity {
+    /// A metric.
+    Metric(Metric),
+    /// A count.
+    Shape(ShapeCount),
+}
+
+/// A count that says what an arm is.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+pub(super) enum ShapeCount {
+    /// Connections opened.
+    Connections,
+    /// Connections opened over requests.
+    ConnectionsPerRequest,
 }
 
 /// A metric.

@@ -1,6 +1,7 @@
 //! Tests of the whole path from text to plan.
 
 mod corpus;
+mod design;
 mod expansion;
 mod refusals;
 mod schema;

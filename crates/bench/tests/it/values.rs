@@ -17,7 +17,7 @@ bench.toml:13:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
 bench.toml:12:2: unknown key `matrx`; nearest `matrix`
   12 | [matrx]
      |  ^^^^^
-     = help: valid keys: `vars`, `target`, `scenario`, `load`, `factors`, `where`, `matrix`, `cpus`, `gates`, `observe`, `compare`
+     = help: valid keys: `vars`, `target`, `scenario`, `load`, `factors`, `where`, `matrix`, `cpus`, `gates`, `observe`, `compare`, `hypothesis`
 ");
     assert_snapshot!(refused(&chosen("[load.other]\nstages = []")), @"
 bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`

@@ -102,6 +102,7 @@ fn target(kind: TargetKind) -> Target {
         fresh: Fresh::Run,
         bring_up_ns: 0,
         version: None,
+        slow_share: None,
     }
 }
 
