@@ -16,6 +16,7 @@ use record::{Effect, Format, Scope, State, Summary, Validity, layout};
 
 use stats::order::is_bound;
 
+use crate::batches::batches;
 use crate::error::EvidenceError;
 use crate::gates::judge_run;
 use crate::run_dir::RunDir;
@@ -79,6 +80,7 @@ pub fn of_run(
         previous_cell: meta.previous_cell.clone(),
         seed: meta.seed,
         layout_bytes: meta.layout_bytes,
+        batches: load.map(batches).unwrap_or_default(),
         since_previous_run_ns: meta.since_previous_run_ns,
         instants_ns: meta.instants_ns.clone(),
         started_utc: meta.started_utc.clone(),
@@ -306,7 +308,7 @@ fn spans(sampled_ns: u64, window_ns: u64) -> bool {
 }
 
 /// The state of what belongs to neither latency nor throughput.
-fn state_of_run(validity: &Validity) -> State {
+pub(crate) fn state_of_run(validity: &Validity) -> State {
     let void = validity
         .reasons
         .iter()

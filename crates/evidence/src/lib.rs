@@ -6,6 +6,7 @@
 //! [`status::ProcFs`], which finds no process elsewhere. Input is never trusted: a truncated or
 //! malformed file is named, not panicked upon.
 
+mod batches;
 pub mod compare;
 pub mod digest;
 pub mod error;
@@ -15,6 +16,7 @@ pub mod page;
 pub mod run_dir;
 pub mod series;
 pub mod status;
+mod tables;
 
 #[cfg(any(test, feature = "dev"))]
 pub mod samples;

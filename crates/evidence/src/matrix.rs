@@ -97,7 +97,7 @@ fn row(name: &str, digest: Option<&Digest>) -> MatrixRun {
 }
 
 /// From the first to the last instant that the run recorded.
-fn span_of(digest: &Digest) -> Option<[u64; 2]> {
+pub(crate) fn span_of(digest: &Digest) -> Option<[u64; 2]> {
     let instants = || digest.instants_ns.values().copied();
     Some([instants().min()?, instants().max()?])
 }

@@ -318,10 +318,18 @@ impl SampleRun {
     /// # Panics
     /// As [`SampleRun::write`].
     pub fn complete(&self, label: &Path) -> PathBuf {
+        self.complete_as(label, &Compare::default())
+    }
+
+    /// As [`SampleRun::complete`], with what a bench registered about the comparison.
+    ///
+    /// # Panics
+    /// As [`SampleRun::write`].
+    pub fn complete_as(&self, label: &Path, compare: &Compare) -> PathBuf {
         let dir = label.join(layout::RUNS).join(&self.meta.run);
         self.write(&dir);
-        let digest = crate::digest(&dir, &Gates::default(), &Compare::default())
-            .expect("a sample run has a digest");
+        let digest =
+            crate::digest(&dir, &Gates::default(), compare).expect("a sample run has a digest");
         write_digest(&dir, &digest);
         dir
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::frozen::FrozenCheck;
 use crate::plan::Skipped;
 use crate::{Format, Validity};
 
@@ -47,6 +48,12 @@ pub struct Tables {
     pub looks: Vec<Look>,
     /// Variance by level of repetition, where the data has levels.
     pub variances: Vec<Variance>,
+    /// Contamination of each cell by its worst run, never by an average.
+    pub contaminations: Vec<Contamination>,
+    /// Whether the ratios depend on the length of the warm-up, where that was rehearsed.
+    pub rehearsals: Vec<Rehearsal>,
+    /// How these figures stand to the frozen table of the label, where there is one.
+    pub frozen: Option<FrozenCheck>,
 }
 
 /// A machine in one line.
@@ -94,11 +101,66 @@ pub struct CellRow {
     pub half_range_share: Option<f64>,
     /// `measured`, `derived` or `sampled`.
     pub kind: String,
+    /// For a figure that is computed from other medians and is no median itself: how.
+    #[serde(default)]
+    pub formula: Option<String>,
     /// Every valid value by block.
     pub values: Vec<(u32, f64)>,
     /// `unstable`, `few_runs`, ...; contamination facts of the worst run.
     #[serde(default)]
     pub flags: Vec<String>,
+}
+
+/// A fact that spoils a cell when one of its runs has it: the worst run counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Contamination {
+    /// The cell.
+    pub cell: String,
+    /// `timeouts`, `steal`, or the name of a gate that flagged.
+    pub fact: String,
+    /// The worst value; `None` when the flag carries none.
+    pub worst: Option<f64>,
+    /// Its unit.
+    pub unit: String,
+    /// Run directory that had it.
+    pub run: String,
+    /// Runs of the cell that have the fact.
+    pub affected: u32,
+    /// Runs of the cell.
+    pub runs: u32,
+}
+
+/// One ratio at several lengths of the warm-up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rehearsal {
+    /// The contrast: `factor: level / baseline in cell`, with `*` for the warm-up as well.
+    pub contrast: String,
+    /// The metric.
+    pub metric: String,
+    /// The ratio at each length, shortest first.
+    pub points: Vec<RehearsalPoint>,
+    /// Range of the effects over the lengths, percentage points.
+    pub range_percent: Option<f64>,
+    /// What the null arms show where nothing is to be seen, percent: the bound on that range.
+    pub noise_percent: Option<f64>,
+    /// Change of the ratio from one length to the next, percent, by a Theil-Sen slope over all
+    /// pairs of runs.
+    pub step_percent: Option<Estimate>,
+    /// `stable`, `trend` or `undecided`.
+    pub word: String,
+}
+
+/// The ratio after one warm-up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RehearsalPoint {
+    /// The level: `2s`.
+    pub warmup: String,
+    /// Pairs.
+    pub pairs: u32,
+    /// exp of the mean log-ratio, level / baseline.
+    pub ratio: Option<f64>,
+    /// Change of level against baseline, percent of the baseline.
+    pub effect_percent: Option<Estimate>,
 }
 
 /// A geometric mean over the rows of one contrast (D7). Percentages are of the baseline.
@@ -194,7 +256,7 @@ pub struct HypothesisResult {
     pub distance_sd: Option<f64>,
     /// True for the nearest of its contrast.
     pub nearest: bool,
-    /// `consistent`, `disfavoured` or `excluded`.
+    /// `consistent`, `disfavoured` or `excluded`; `undecided` without two pairs that differ.
     pub word: String,
 }
 

@@ -74,6 +74,10 @@ pub struct Digest {
     /// Bytes by which the target's environment was padded.
     #[serde(default)]
     pub layout_bytes: u32,
+    /// Throughput and median latency over up to 20 equal parts of the window, in order: the
+    /// spread within a run. Empty without a series of at least two whole parts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub batches: BTreeMap<String, Vec<f64>>,
     /// Gap since the previous run, ns.
     #[serde(default)]
     pub since_previous_run_ns: Option<u64>,

@@ -15,6 +15,10 @@ pub const MATRIX_JSON: &str = "matrix.json";
 pub const MATRIX_MD: &str = "matrix.md";
 /// The matrix to look at, one self-contained page, in the label directory.
 pub const MATRIX_HTML: &str = "matrix.html";
+/// The folder of archived tables in the label directory, one numbered folder for each.
+pub const FROZEN: &str = "frozen";
+/// What an archived table was derived from, beside it.
+pub const INPUTS: &str = "inputs.json";
 /// The folder of runs in the label directory.
 pub const RUNS: &str = "runs";
 /// Identity and environment of a run.

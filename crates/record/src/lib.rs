@@ -11,6 +11,7 @@
 pub mod compare;
 pub mod digest;
 pub mod format;
+pub mod frozen;
 pub mod job;
 pub mod layout;
 pub mod load;
@@ -22,6 +23,7 @@ pub mod redact;
 pub mod resources;
 pub mod status;
 pub mod summary;
+pub mod two_labels;
 pub mod units;
 pub mod validity;
 

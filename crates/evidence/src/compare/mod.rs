@@ -86,6 +86,8 @@ pub(crate) fn compare_runs(
             "no contrast: no factor has two levels that are compared".to_owned()
         });
     }
+    let mut tables = Tables::default();
+    crate::tables::fill(&mut tables, &measured, &mut contrasts, &mut notes);
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
     Ok(Comparison {
@@ -94,7 +96,7 @@ pub(crate) fn compare_runs(
         contrasts,
         notes,
         left_out,
-        tables: Tables::default(),
+        tables,
     })
 }
 

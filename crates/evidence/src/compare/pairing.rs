@@ -61,7 +61,7 @@ fn others(digest: &Digest, factor: &str) -> Vec<(String, String)> {
 }
 
 /// The cell's name with `*` for the factor.
-fn cell_of(digest: &Digest, factor: &str) -> String {
+pub(crate) fn cell_of(digest: &Digest, factor: &str) -> String {
     let names: Vec<&str> = digest
         .levels
         .iter()
