@@ -64,13 +64,17 @@ pub fn upper_mode(histogram: &Histogram<u64>) -> Option<Mode> {
             first += 1;
         }
         if first < buckets.len() && fits(first) {
-            let ratio = buckets[first].0 as f64 / buckets[last].0 as f64;
+            let ratio = buckets[first].0 as f64 / buckets[last].0.max(1) as f64;
             if ratio >= GAP_RATIO && best.is_none_or(|(_, _, widest)| ratio > widest) {
                 best = Some((last, first, ratio));
             }
         }
     }
     let (last, first, _) = best?;
+    // Strays belong to the side that they are nearer to: the cut is the widest step of all.
+    let step = |index: &usize| buckets[index + 1].0 as f64 / buckets[*index].0.max(1) as f64;
+    let last = (last..first).max_by(|a, b| step(a).total_cmp(&step(b)))?;
+    let first = last + 1;
     let quantile = |buckets: &[(u64, u64)], count: u64, p: f64| -> u64 {
         let rank = ((p * count as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -84,7 +88,7 @@ pub fn upper_mode(histogram: &Histogram<u64>) -> Option<Mode> {
     };
     let (rest, mode) = (&buckets[..=last], &buckets[first..]);
     let centre_ns = quantile(mode, above[first], 0.5);
-    let extra_ns = centre_ns - quantile(rest, total - above[last + 1], 0.5);
+    let extra_ns = centre_ns - quantile(rest, total - above[first], 0.5);
     let (from_ns, to_ns) = (quantile(mode, above[first], 0.05), quantile(mode, above[first], 0.95));
     ((to_ns - from_ns) as f64 <= WIDTH_SHARE * extra_ns as f64).then(|| Mode {
         share: above[first] as f64 / total as f64,

@@ -34,7 +34,8 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let mut adjusted = p_values.to_vec();
     let mut smallest = 1.0_f64;
     for (rank, index) in order.iter().enumerate().rev() {
-        smallest = smallest.min(order.len() as f64 * p_values[*index] / (rank + 1) as f64);
+        let factor = order.len() as f64 / (rank + 1) as f64;
+        smallest = smallest.min(factor * p_values[*index]);
         adjusted[*index] = smallest;
     }
     adjusted

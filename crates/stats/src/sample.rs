@@ -62,10 +62,10 @@ pub fn percent(log_ratio: f64) -> f64 {
     100.0 * log_ratio.exp_m1()
 }
 
-/// Quantile of the standard normal distribution, for `0 < q < 1`.
+/// Quantile of the standard normal distribution; infinite at `q` of 0 and 1 and beyond.
 #[must_use]
 pub fn normal_quantile(q: f64) -> f64 {
-    Normal::standard().inverse_cdf(q)
+    Normal::standard().inverse_cdf(q.clamp(0.0, 1.0))
 }
 
 /// Distribution function of the standard normal distribution.
@@ -74,13 +74,15 @@ pub fn normal_cdf(z: f64) -> f64 {
     Normal::standard().cdf(z)
 }
 
-/// Quantile of Student's t with `freedom` > 0 degrees of freedom, for `0 < q < 1`.
+/// Quantile of Student's t with `freedom` > 0 degrees of freedom; infinite at `q` of 0 and 1 and
+/// beyond.
 ///
 /// # Panics
 /// When `freedom` is not positive, which is a caller's bug.
 #[must_use]
 pub fn t_quantile(freedom: f64, q: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom).expect("degrees of freedom are positive").inverse_cdf(q)
+    let law = StudentsT::new(0.0, 1.0, freedom).expect("degrees of freedom are positive");
+    law.inverse_cdf(q.clamp(0.0, 1.0))
 }
 
 /// Two-sided p of a t statistic with `freedom` > 0 degrees of freedom.
