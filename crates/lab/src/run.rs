@@ -65,6 +65,7 @@ pub(crate) fn make(
     fs::create_dir(&dir).map_err(LabError::write(&dir))?;
     let scratch = Scratch::create(&dir)?;
     let mut meta = first_meta(pending, cell, surroundings);
+    meta.instants_ns.insert("run_start".to_owned(), began_ns);
     write_meta(&dir, &meta)?;
 
     let outcome = measure(pending, cell, surroundings, instances, &dir, &mut meta, progress);

@@ -63,7 +63,7 @@ pub struct Meta {
     pub processes: BTreeMap<String, ProcessIdentity>,
     /// The host.
     pub host: HostFacts,
-    /// Instants on the system-wide monotonic clock, ns: `target_ready`, `load_start`,
+    /// Instants on the system-wide monotonic clock, ns: `run_start`, `target_ready`, `load_start`,
     /// `window_start`, `window_end`, `load_end`, `digest_start`.
     #[serde(default)]
     pub instants_ns: BTreeMap<String, u64>,
