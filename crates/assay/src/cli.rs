@@ -239,8 +239,17 @@ pub(crate) struct MockArguments {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// A label directory.
-    #[arg(value_name = "DIR")]
-    pub(crate) dir: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "tables")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Two labels side by side: what changed between them, and how far an arm that nothing
+    /// touched drifted.
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["A", "B"],
+        conflicts_with_all = ["dir", "factor", "html"]
+    )]
+    pub(crate) tables: Option<Vec<PathBuf>>,
     /// Only the contrasts of this factor.
     #[arg(long, value_name = "F")]
     pub(crate) factor: Option<String>,

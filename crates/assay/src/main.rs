@@ -5,6 +5,7 @@
 mod build_stamp;
 mod cli;
 mod exit;
+mod frozen;
 mod hidden;
 mod output;
 mod progress;

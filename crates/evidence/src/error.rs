@@ -37,6 +37,20 @@ pub enum EvidenceError {
         /// The nearest of them, when one is near.
         nearest: Option<String>,
     },
+    /// Two labels were made in different places, by different tools or over different windows.
+    #[error(
+        "halves not comparable: in `{a}` (A) and `{b}` (B) {}; run both in one session, on one \
+         host, with one build of assay, over one window",
+        .differing.join("; ")
+    )]
+    NotComparable {
+        /// The first label.
+        a: String,
+        /// The second.
+        b: String,
+        /// What differs, with both values.
+        differing: Vec<String>,
+    },
     /// A directory could not be listed.
     #[error("cannot list `{path}`: {source}")]
     List {
@@ -51,7 +65,7 @@ impl EvidenceError {
     /// True when the input is sound but must not be used: a precondition, not a mistake.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::QuickRefused { .. })
+        matches!(self, Self::QuickRefused { .. } | Self::NotComparable { .. })
     }
 }
 

@@ -10,6 +10,7 @@ mod batches;
 pub mod compare;
 pub mod digest;
 pub mod error;
+pub mod frozen;
 pub mod gates;
 pub mod matrix;
 pub mod page;
@@ -17,6 +18,7 @@ pub mod run_dir;
 pub mod series;
 pub mod status;
 mod tables;
+pub mod two_labels;
 
 #[cfg(any(test, feature = "dev"))]
 pub mod samples;
@@ -27,3 +29,4 @@ pub use error::EvidenceError;
 pub use gates::{Judgement, judge_load, judge_run};
 pub use matrix::matrix;
 pub use page::page;
+pub use two_labels::two_labels;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::compare::{Comparison, Contrast, LeftOut};
 
+use crate::tables;
 use crate::text::{NONE, columns, cut, in_unit, signed_percent};
 
 /// Widest table, columns.
@@ -30,6 +31,7 @@ pub enum Show {
 #[must_use]
 pub fn comparison_table(comparison: &Comparison, show: Show) -> String {
     let mut text = format!("label {}\n", comparison.label);
+    text.push_str(&tables::before_text(&comparison.tables));
     text.push_str(&contrast_tables(&comparison.contrasts, show));
     let doubts = doubts(&comparison.contrasts, show, &comparison.left_out, &comparison.notes);
     if !doubts.is_empty() {
@@ -38,6 +40,7 @@ pub fn comparison_table(comparison: &Comparison, show: Show) -> String {
             text.push_str(&format!("- {doubt}\n"));
         }
     }
+    text.push_str(&tables::after_text(&comparison.tables, &comparison.contrasts, show));
     text
 }
 
@@ -185,7 +188,7 @@ fn more_pairs(contrast: &Contrast, name: &str) -> Option<String> {
     Some(format!("inconclusive ({name}): an effect of {margin} % needs about {needed} pairs{seen}"))
 }
 
-fn some(names: &[String]) -> String {
+pub(crate) fn some(names: &[String]) -> String {
     let mut text = names.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > MOST_NAMED {
         text.push_str(&format!(" and {} more", names.len() - MOST_NAMED));
@@ -194,7 +197,11 @@ fn some(names: &[String]) -> String {
 }
 
 /// Flags in the order of their weight.
-const FLAGS: [(&str, &str); 8] = [
+const FLAGS: [(&str, &str); 10] = [
+    (
+        "manipulation_failed",
+        "the factor did not do what it was meant to: its table is withheld; check the option",
+    ),
     (
         "null_differs",
         "a thing differs from itself here: this machine's noise is larger than the margin; quieten it",
@@ -208,6 +215,10 @@ const FLAGS: [(&str, &str); 8] = [
         "interval of ranks and of the mean disagree: look for outliers among the pairs",
     ),
     ("odd_pairs", "an odd number of pairs lets drift load one arm: use an even number of blocks"),
+    (
+        "layout_noise",
+        "so small an effect may be the place of code in memory: vary it with `matrix.layout`",
+    ),
     ("real_but_small", "a difference is there, and smaller than the margin"),
 ];
 

@@ -4,14 +4,18 @@
 //! terminal or applies colour; verdicts are marked by their word alone. Bytes are shown with
 //! binary units, rates and counts with decimal ones.
 
+mod cells;
 mod compare;
 mod digest;
 mod html;
 mod load;
 mod matrix;
 mod plan;
+mod section;
 mod status;
+mod tables;
 mod text;
+mod two_labels;
 
 pub use compare::{Show, comparison_table};
 pub use digest::digest_md;
@@ -20,3 +24,4 @@ pub use load::load_table;
 pub use matrix::matrix_md;
 pub use plan::plan_text;
 pub use status::status_text;
+pub use two_labels::two_labels_text;

@@ -3,6 +3,7 @@
 use record::compare::{Contrast, Matrix, MatrixRun};
 
 use crate::compare::{Show, doubts, interval, verdict};
+use crate::tables;
 use crate::text::{NONE, cell, duration, in_unit, signed_percent, state};
 
 /// Most runs that are listed one by one; the rest stays in `matrix.json`.
@@ -26,7 +27,9 @@ pub fn matrix_md(matrix: &Matrix) -> String {
         }
         text.push('.');
     }
-    text.push_str("\n\n## Contrasts\n\n");
+    text.push('\n');
+    text.push_str(&tables::before_md(&matrix.tables));
+    text.push_str("\n## Contrasts\n\n");
     text.push_str(&contrasts(&matrix.contrasts, true));
     let lines = doubts(&matrix.contrasts, Show::Primary, &[], &matrix.notes);
     if !lines.is_empty() {
@@ -39,6 +42,7 @@ pub fn matrix_md(matrix: &Matrix) -> String {
         text.push_str("\n## Other metrics (exploratory)\n\n");
         text.push_str(&contrasts(&matrix.contrasts, false));
     }
+    text.push_str(&tables::after_md(&matrix.tables, &matrix.contrasts));
     text.push_str("\n## Runs\n\n");
     text.push_str(&runs(&matrix.runs));
     if !matrix.skipped.is_empty() {

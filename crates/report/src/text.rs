@@ -158,6 +158,29 @@ pub(crate) fn columns(rows: &[Vec<String>], align: &str) -> String {
     text
 }
 
+/// Widest table of a terminal, columns.
+const WIDTH: usize = 100;
+/// Columns of a name in a stacked row, its indent included.
+const NAME_WIDTH: usize = 20;
+
+/// Columns side by side under a header, the first row; where that is wider than a terminal, every
+/// row as a block of its own with the header's names before its values.
+pub(crate) fn fitted(lines: &[Vec<String>], align: &str) -> String {
+    let wide = columns(lines, align);
+    if lines.len() < 2 || wide.lines().all(|line| line.chars().count() <= WIDTH) {
+        return wide;
+    }
+    let mut text = String::new();
+    for line in &lines[1..] {
+        for (name, value) in lines[0].iter().zip(line) {
+            let room = WIDTH - NAME_WIDTH;
+            text.push_str(&format!("  {name:<0$}{1}\n", NAME_WIDTH - 2, cut(value, room)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,13 +8,20 @@ use report::Show;
 
 use crate::cli::CompareArguments;
 use crate::exit::{Failure, Outcome, Status};
+use crate::frozen;
 use crate::output::Output;
+use crate::verbs::two_labels;
 
 pub(crate) fn run(arguments: &CompareArguments, output: &Output) -> Outcome {
+    if let Some([a, b]) = arguments.tables.as_deref() {
+        return two_labels::run(a, b, arguments, output);
+    }
+    let dir = arguments.dir.as_deref().expect("required unless there are two");
     let options = CompareOptions { factor: arguments.factor.clone() };
-    let comparison = evidence::compare(&arguments.dir, &options).map_err(failure)?;
+    let mut comparison = evidence::compare(dir, &options).map_err(failure)?;
+    frozen::hold_against(dir, &options, &mut comparison);
     if let Some(path) = &arguments.html {
-        write_page(&arguments.dir, &options, path)?;
+        write_page(dir, &options, path)?;
     }
     let show = if arguments.all { Show::All } else { Show::Primary };
     output.result(arguments.json.json.as_ref(), &comparison, || {
@@ -33,7 +40,7 @@ pub(crate) fn write_page(dir: &Path, options: &CompareOptions, path: &Path) -> R
 /// The exit status of an error of the read side.
 pub(crate) fn failure(error: EvidenceError) -> Failure {
     match error {
-        EvidenceError::QuickRefused { .. } => Failure::refused(error),
+        error if error.is_refusal() => Failure::refused(error),
         error => Failure::wrong(error),
     }
 }

@@ -8,3 +8,4 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod shell;
 pub(crate) mod status;
+pub(crate) mod two_labels;

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::build_stamp;
 use crate::cli::RunArguments;
 use crate::exit::{Failure, Outcome, Status};
+use crate::frozen;
 use crate::output::Output;
 use crate::progress::Display;
 use crate::signals;
@@ -62,6 +63,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
         return quick_end(&finished, arguments, output);
     }
     let matrix = write_matrix(&finished)?;
+    frozen::archive(&finished.dir, &matrix, &session.build)?;
     let comparison =
         evidence::compare(&finished.dir, &CompareOptions::default()).map_err(failure)?;
     let table = report::comparison_table(&comparison, Show::Primary);

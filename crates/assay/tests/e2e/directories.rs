@@ -42,6 +42,7 @@ fn two_invocations_in_one_second_have_two_directories() {
         let dir = lab.label(&label);
         let expected = [
             ".lock",
+            layout::FROZEN,
             layout::MATRIX_HTML,
             layout::MATRIX_JSON,
             layout::MATRIX_MD,

@@ -79,7 +79,7 @@ fn facts(digest: &Digest) -> Facts {
 }
 
 /// Host, tool and gates: what no factor of the first cut can pick.
-fn place(digest: &Digest) -> Facts {
+pub(crate) fn place(digest: &Digest) -> Facts {
     let host = &digest.identity.host;
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let mut facts = Facts::from([

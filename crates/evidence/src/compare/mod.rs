@@ -8,7 +8,7 @@
 
 #[cfg(test)]
 mod drift_tests;
-mod environment;
+pub(crate) mod environment;
 pub(crate) mod pairing;
 pub(crate) mod runs;
 #[cfg(test)]
@@ -101,15 +101,19 @@ pub(crate) fn compare_runs(
 }
 
 /// Whether something of a comparison is void, partial or incomplete: nothing could be compared,
-/// a run is missing, or a contrast of a primary metric is void or lost a pair. Exploratory
-/// metrics do not count: among ten at 5 % each, two matrices in five raise a false alarm (D7).
+/// a run is missing, a contrast of a primary metric is void or lost a pair, or the frozen table
+/// of the label says something else. Exploratory metrics do not count: among ten at 5 % each, two matrices in five raise a false alarm (D7).
 #[must_use]
 pub fn is_doubtful(comparison: &Comparison) -> bool {
     let missing = comparison.left_out.iter().any(|left| !runs::is_made_good(left));
     let broken = |contrast: &Contrast| {
         contrast.primary && (contrast.verdict == "void" || !contrast.left_out.is_empty())
     };
-    missing || comparison.contrasts.is_empty() || comparison.contrasts.iter().any(broken)
+    let thawed = |check: &record::frozen::FrozenCheck| !check.differences.is_empty();
+    comparison.tables.frozen.as_ref().is_some_and(thawed)
+        || missing
+        || comparison.contrasts.is_empty()
+        || comparison.contrasts.iter().any(broken)
 }
 
 /// Which bounds of the gates are not the defaults, so that a table of short windows says so.

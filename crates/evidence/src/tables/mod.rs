@@ -3,7 +3,7 @@
 //! contrasts alone, after the contrasts and before anyone reads them: a manipulation check may
 //! withhold some.
 
-mod arms;
+pub(crate) mod arms;
 mod cells;
 mod figures;
 mod hypotheses;

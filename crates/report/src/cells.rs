@@ -1,0 +1,151 @@
+//! Tables of cells: for each figure one row a cell, with the true coverage of its interval and
+//! every run as a dot; then what is wrong with which cell.
+
+use record::compare::{CellRow, Contamination, Tables};
+
+use crate::compare::{Show, some};
+use crate::section::Section;
+use crate::text::{NONE, in_unit, share};
+
+/// Columns of the strip of dots.
+const STRIP: usize = 15;
+
+/// One section for each metric that is shown; then one of remarks.
+pub(crate) fn sections(tables: &Tables, primary: &[&str], show: Show) -> Vec<Section> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for row in &tables.cells {
+        let shown = show == Show::All || primary.contains(&row.metric.as_str());
+        if shown && !metrics.contains(&row.metric.as_str()) {
+            metrics.push(&row.metric);
+        }
+    }
+    let mut sections: Vec<Section> =
+        metrics.iter().map(|metric| of_metric(&tables.cells, metric)).collect();
+    let mut lines = remarks(&tables.cells);
+    lines.extend(tables.contaminations.iter().map(contamination));
+    sections.push(Section {
+        title: "doubts about cells, by the worst of their runs".to_owned(),
+        lines,
+        ..Section::default()
+    });
+    sections
+}
+
+fn of_metric(cells: &[CellRow], metric: &str) -> Section {
+    let rows: Vec<&CellRow> = cells.iter().filter(|row| row.metric == metric).collect();
+    let derived = rows.iter().find_map(|row| row.formula.as_ref());
+    let how = derived.map_or_else(
+        || "median over valid runs".to_owned(),
+        |formula| format!("{formula}, each a median over valid runs"),
+    );
+    Section {
+        title: format!("cells: {metric} ({}; {how})", rows[0].kind),
+        header: vec!["cell", "valid", "median", "interval", "coverage", "± half range", "runs"],
+        align: "lrrrrrl",
+        rows: rows.into_iter().map(row).collect(),
+        lines: Vec::new(),
+    }
+}
+
+fn row(row: &CellRow) -> Vec<String> {
+    let value = |value: f64| in_unit(Some(value), &row.unit);
+    let centre = match row.median {
+        Some(median) => value(median),
+        None if row.flags.iter().any(|flag| flag == "unstable") => "unstable".to_owned(),
+        None => "excluded".to_owned(),
+    };
+    vec![
+        row.cell.clone(),
+        format!("{}/{}", row.valid, row.runs),
+        centre,
+        row.interval.map_or_else(
+            || NONE.to_owned(),
+            |[low, high]| format!("[{}, {}]", value(low), value(high)),
+        ),
+        row.coverage.map_or_else(|| NONE.to_owned(), |c| format!("{:.1} %", c * 100.0)),
+        row.half_range_share.map_or_else(|| NONE.to_owned(), |s| format!("{:.2} %", s * 100.0)),
+        strip(row),
+    ]
+}
+
+/// Every run as a dot between the smallest and the largest value: `.` one, `:` two, `#` more.
+fn strip(row: &CellRow) -> String {
+    let values = || row.values.iter().map(|(_, value)| *value);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::MIN, f64::max));
+    if row.values.is_empty() {
+        return NONE.to_owned();
+    }
+    let mut counts = [0_usize; STRIP];
+    for value in values() {
+        let at = if high > low { (value - low) / (high - low) } else { 0.5 };
+        counts[(at * (STRIP - 1) as f64).round() as usize] += 1;
+    }
+    let dots: String = counts
+        .iter()
+        .map(|count| match count {
+            0 => ' ',
+            1 => '.',
+            2 => ':',
+            _ => '#',
+        })
+        .collect();
+    format!("|{dots}|")
+}
+
+/// What is wrong with rows, one line for each kind of doubt and metric.
+fn remarks(cells: &[CellRow]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let has = |row: &CellRow, flag: &str| row.flags.iter().any(|own| own == flag);
+    // A void run takes all figures with it: said once for each cell.
+    let mut few: Vec<(String, Vec<String>)> = Vec::new();
+    for row in cells.iter().filter(|row| has(row, "few_runs")) {
+        let key = format!("{} ({} of {} runs valid)", row.cell, row.valid, row.runs);
+        match few.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, metrics)) => metrics.push(row.metric.clone()),
+            None => few.push((key, vec![row.metric.clone()])),
+        }
+    }
+    for (cell, metrics) in few {
+        lines.push(format!(
+            "few_runs: {cell} is shown and excluded in {}: a cell counts from 2 valid runs on",
+            some(&metrics)
+        ));
+    }
+    for row in cells.iter().filter(|row| has(row, "unstable")) {
+        lines.push(format!(
+            "unstable: {} of {} {}: identical runs, so probably a race or the depth of a queue; \
+             not averaged",
+            row.metric,
+            row.cell,
+            from_to(row)
+        ));
+    }
+    for row in cells.iter().filter(|row| has(row, "spread")) {
+        lines.push(format!(
+            "spread: {} of {} {}, ± {} of its median: the same configuration should reproduce to 5 \
+             %; quieten the host",
+            row.metric,
+            row.cell,
+            from_to(row),
+            share(row.half_range_share.unwrap_or_default())
+        ));
+    }
+    lines
+}
+
+fn from_to(row: &CellRow) -> String {
+    let values = || row.values.iter().map(|(_, value)| *value);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::MIN, f64::max));
+    format!("from {} to {}", in_unit(Some(low), &row.unit), in_unit(Some(high), &row.unit))
+}
+
+fn contamination(one: &Contamination) -> String {
+    let worst = one.worst.map_or_else(String::new, |worst| {
+        let unit = if one.unit == "requests" { " requests" } else { "" };
+        format!(", worst {}{unit}", in_unit(Some(worst), &one.unit))
+    });
+    format!(
+        "contaminated: {} in {} of {} runs of {}{worst} in {}",
+        one.fact, one.affected, one.runs, one.cell, one.run
+    )
+}
