@@ -7,13 +7,67 @@ use crate::compare::{Show, some};
 use crate::section::Section;
 use crate::text::{NONE, in_unit, share};
 
+/// Names of the columns of one metric.
+const HEADER: [&str; 7] =
+    ["cell", "valid", "median", "interval", "coverage", "± half range", "runs"];
 /// Columns of the strip of dots.
 const STRIP: usize = 15;
+
+/// Figures from which others are made, and those of everything but the target: in the JSON only.
+const BOOKKEEPING: [&str; 10] = [
+    "requests",
+    "requests_sent",
+    "window",
+    "generator.cpu",
+    "generator.rss_peak",
+    "generator.pss_peak",
+    "generator.threads_peak",
+    "generator.descriptors_peak",
+    "host.busy",
+    "mock.distinct_ports",
+];
+
+fn is_shown(row: &CellRow) -> bool {
+    !row.metric.starts_with("parent.") && !BOOKKEEPING.contains(&row.metric.as_str())
+}
+
+/// One table of all figures that are shown, for a page; then the remarks.
+pub(crate) fn one_table(tables: &Tables) -> Vec<Section> {
+    let of = |line: &CellRow| {
+        let mut values = row(line);
+        let kind = match &line.formula {
+            Some(formula) => format!("{}: {formula}", line.kind),
+            None => line.kind.clone(),
+        };
+        values.splice(0..0, [line.metric.clone()]);
+        values.push(kind);
+        values
+    };
+    let mut header = vec!["metric"];
+    header.extend(HEADER);
+    header.push("kind");
+    let rows = tables.cells.iter().filter(|row| is_shown(row));
+    let mut by_metric: Vec<(&str, Vec<Vec<String>>)> = Vec::new();
+    for line in rows {
+        match by_metric.iter_mut().find(|(metric, _)| *metric == line.metric) {
+            Some((_, known)) => known.push(of(line)),
+            None => by_metric.push((&line.metric, vec![of(line)])),
+        }
+    }
+    let table = Section {
+        title: "Cells, median over valid runs".to_owned(),
+        header,
+        align: "llrrrrrll",
+        rows: by_metric.into_iter().flat_map(|(_, rows)| rows).collect(),
+        lines: Vec::new(),
+    };
+    vec![table, doubts(tables)]
+}
 
 /// One section for each metric that is shown; then one of remarks.
 pub(crate) fn sections(tables: &Tables, primary: &[&str], show: Show) -> Vec<Section> {
     let mut metrics: Vec<&str> = Vec::new();
-    for row in &tables.cells {
+    for row in tables.cells.iter().filter(|row| is_shown(row)) {
         let shown = show == Show::All || primary.contains(&row.metric.as_str());
         if shown && !metrics.contains(&row.metric.as_str()) {
             metrics.push(&row.metric);
@@ -21,14 +75,18 @@ pub(crate) fn sections(tables: &Tables, primary: &[&str], show: Show) -> Vec<Sec
     }
     let mut sections: Vec<Section> =
         metrics.iter().map(|metric| of_metric(&tables.cells, metric)).collect();
+    sections.push(doubts(tables));
+    sections
+}
+
+fn doubts(tables: &Tables) -> Section {
     let mut lines = remarks(&tables.cells);
     lines.extend(tables.contaminations.iter().map(contamination));
-    sections.push(Section {
+    Section {
         title: "doubts about cells, by the worst of their runs".to_owned(),
         lines,
         ..Section::default()
-    });
-    sections
+    }
 }
 
 fn of_metric(cells: &[CellRow], metric: &str) -> Section {
@@ -40,7 +98,7 @@ fn of_metric(cells: &[CellRow], metric: &str) -> Section {
     );
     Section {
         title: format!("cells: {metric} ({}; {how})", rows[0].kind),
-        header: vec!["cell", "valid", "median", "interval", "coverage", "± half range", "runs"],
+        header: HEADER.to_vec(),
         align: "lrrrrrl",
         rows: rows.into_iter().map(row).collect(),
         lines: Vec::new(),
@@ -68,7 +126,7 @@ fn row(row: &CellRow) -> Vec<String> {
     ]
 }
 
-/// Every run as a dot between the smallest and the largest value: `.` one, `:` two, `#` more.
+/// Every run on a line from the smallest to the largest value: `o` one, `8` two, `#` more.
 fn strip(row: &CellRow) -> String {
     let values = || row.values.iter().map(|(_, value)| *value);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::MIN, f64::max));
@@ -80,16 +138,13 @@ fn strip(row: &CellRow) -> String {
         let at = if high > low { (value - low) / (high - low) } else { 0.5 };
         counts[(at * (STRIP - 1) as f64).round() as usize] += 1;
     }
-    let dots: String = counts
-        .iter()
-        .map(|count| match count {
-            0 => ' ',
-            1 => '.',
-            2 => ':',
-            _ => '#',
-        })
-        .collect();
-    format!("|{dots}|")
+    let dot = |count: &usize| match count {
+        0 => '-',
+        1 => 'o',
+        2 => '8',
+        _ => '#',
+    };
+    counts.iter().map(dot).collect()
 }
 
 /// What is wrong with rows, one line for each kind of doubt and metric.

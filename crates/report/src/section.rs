@@ -5,6 +5,7 @@ use crate::text::{cell, fitted};
 /// One table.
 #[derive(Debug, Default)]
 pub(crate) struct Section {
+    /// Empty where one remark says it all.
     pub(crate) title: String,
     /// Names of the columns; empty without a table.
     pub(crate) header: Vec<&'static str>,
@@ -21,7 +22,10 @@ impl Section {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("\n{}\n", self.title);
+        let mut text = "\n".to_owned();
+        if !self.title.is_empty() {
+            text.push_str(&format!("{}\n", self.title));
+        }
         if !self.rows.is_empty() {
             let mut lines: Vec<Vec<String>> =
                 vec![self.header.iter().map(|name| (*name).to_owned()).collect()];
@@ -33,7 +37,10 @@ impl Section {
     }
 
     fn md(&self) -> String {
-        let mut text = format!("\n### {}\n\n", self.title);
+        let mut text = "\n".to_owned();
+        if !self.title.is_empty() {
+            text.push_str(&format!("### {}\n\n", self.title));
+        }
         if !self.rows.is_empty() {
             let rule = |align: char| if align == 'r' { "---:" } else { "---" };
             let rules: Vec<&str> = self.align.chars().map(rule).collect();

@@ -2,13 +2,14 @@
 //! after.
 
 use record::compare::{
-    Contrast, FrozenCheck, HypothesisResult, ManipulationResult, Rehearsal, Tables, Variance,
+    Contrast, HypothesisResult, ManipulationResult, Rehearsal, Tables, Variance,
 };
+use record::frozen::FrozenCheck;
 
 use crate::cells;
 use crate::compare::Show;
 use crate::section::{Section, md, text};
-use crate::text::{NONE, number, share, signed_percent};
+use crate::text::{NONE, UNKNOWN, in_unit, share, signed_percent};
 use crate::two_labels::estimate;
 
 /// Most figures of a frozen table that are named one by one.
@@ -26,27 +27,34 @@ pub(crate) fn before_md(tables: &Tables) -> String {
 
 /// What comes after the contrasts, for the terminal.
 pub(crate) fn after_text(tables: &Tables, contrasts: &[Contrast], show: Show) -> String {
-    text(&after(tables, contrasts, show))
+    let cells = cells::sections(tables, &primary(contrasts), show);
+    text(&after(tables, contrasts, cells, show))
 }
 
 /// The same as Markdown, with every metric.
 pub(crate) fn after_md(tables: &Tables, contrasts: &[Contrast]) -> String {
-    md(&after(tables, contrasts, Show::All))
+    md(&after(tables, contrasts, cells::one_table(tables), Show::All))
 }
 
 fn before(tables: &Tables) -> Vec<Section> {
     vec![manipulations(&tables.manipulations)]
 }
 
-fn after(tables: &Tables, contrasts: &[Contrast], show: Show) -> Vec<Section> {
-    let mut primary: Vec<&str> =
-        contrasts.iter().filter(|one| one.primary).map(|one| one.metric.as_str()).collect();
+/// The primary metrics; throughput where nothing is compared.
+fn primary(contrasts: &[Contrast]) -> Vec<&str> {
+    let primary = contrasts.iter().filter(|one| one.primary).map(|one| one.metric.as_str());
+    let mut primary: Vec<&str> = primary.collect();
     if primary.is_empty() {
         primary.push("throughput");
     }
+    primary
+}
+
+fn after(tables: &Tables, contrasts: &[Contrast], cells: Vec<Section>, show: Show) -> Vec<Section> {
+    let primary = primary(contrasts);
     let mut sections = vec![hypotheses(&tables.hypotheses)];
     sections.extend(tables.rehearsals.iter().map(rehearsal));
-    sections.extend(cells::sections(tables, &primary, show));
+    sections.extend(cells);
     let shown: Vec<&Variance> = tables
         .variances
         .iter()
@@ -64,7 +72,10 @@ fn after(tables: &Tables, contrasts: &[Contrast], show: Show) -> Vec<Section> {
 
 fn manipulations(results: &[ManipulationResult]) -> Section {
     let row = |result: &ManipulationResult| {
-        let value = |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), number);
+        let value = |value: Option<f64>| match value {
+            Some(value) => in_unit(Some(value), ""),
+            None => UNKNOWN.to_owned(),
+        };
         vec![
             format!("{}: {} / {}", result.factor, result.level, result.baseline),
             result.cell.clone(),
@@ -177,17 +188,16 @@ pub(crate) fn variance_lines(variances: &[&Variance]) -> Vec<String> {
 }
 
 fn frozen(check: &FrozenCheck) -> Section {
-    let mut lines: Vec<String> = Vec::new();
     if check.differences.is_empty() {
-        lines.push(format!("equals the frozen table of {}", check.by));
-    } else {
-        let tool = if check.same_build { "the same build" } else { "another build" };
-        lines.push(format!(
-            "{} figures are not those of the frozen table, derived by {}; this is {tool}",
-            check.differences.len(),
-            check.by
-        ));
+        let line = format!("equals the frozen table of {} in {}", check.by, check.frozen);
+        return Section { lines: vec![line], ..Section::default() };
     }
+    let tool = if check.same_build { "the same build" } else { "another build" };
+    let mut lines = vec![format!(
+        "figures that differ: {}; the frozen table was derived by {}, this one by {tool}",
+        check.differences.len(),
+        check.by
+    )];
     for one in check.differences.iter().take(MOST_DIFFERENCES) {
         lines.push(format!("{}: {} frozen, {} now", one.what, one.frozen, one.now));
     }

@@ -170,15 +170,14 @@ pub(crate) fn fitted(lines: &[Vec<String>], align: &str) -> String {
     if lines.len() < 2 || wide.lines().all(|line| line.chars().count() <= WIDTH) {
         return wide;
     }
-    let mut text = String::new();
-    for line in &lines[1..] {
-        for (name, value) in lines[0].iter().zip(line) {
-            let room = WIDTH - NAME_WIDTH;
-            text.push_str(&format!("  {name:<0$}{1}\n", NAME_WIDTH - 2, cut(value, room)));
-        }
-        text.push('\n');
-    }
-    text
+    let block = |line: &Vec<String>| -> String {
+        let room = WIDTH - NAME_WIDTH;
+        let pairs = lines[0].iter().zip(line);
+        pairs
+            .map(|(name, value)| format!("  {name:<0$}{1}\n", NAME_WIDTH - 2, cut(value, room)))
+            .collect()
+    };
+    lines[1..].iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -24,8 +24,7 @@ pub fn two_labels_text(tables: &TwoLabels, show: Show) -> String {
     for ((factor, metric), rows) in &groups {
         let primary = if rows[0].primary { "primary" } else { "exploratory" };
         text.push_str(&format!(
-            "\n{factor}: {metric} ({primary}), changes of the level in percent of the baseline; \
-             composed from two tables\n"
+            "\n{factor}: {metric} ({primary}), % of the baseline; composed from two tables\n"
         ));
         text.push_str(&effects(rows));
     }
@@ -70,15 +69,18 @@ fn halves(tables: &TwoLabels) -> String {
 
 fn effects(rows: &[&TwoLabelsRow]) -> String {
     let with_cell = rows.iter().any(|row| row.cell != "*");
-    let mut header = vec!["level / baseline", "changed", "effect in A", "in B", "B against A", "n"];
+    let mut header = vec!["level / baseline", "in A", "in B", "B against A, % of A", "n"];
     if with_cell {
         header.insert(0, "cell");
     }
     let mut lines: Vec<Vec<String>> = vec![header.into_iter().map(str::to_owned).collect()];
     for row in rows {
+        let marked = |level: &String| {
+            let mark = if row.changed.contains(level) { "*" } else { "" };
+            format!("{level}{mark}")
+        };
         let mut line = vec![
-            format!("{} / {}", row.level, row.baseline),
-            if row.changed.is_empty() { "nothing".to_owned() } else { row.changed.join(", ") },
+            format!("{} / {}", marked(&row.level), marked(&row.baseline)),
             estimate(row.effect_a_percent),
             estimate(row.effect_b_percent),
             if row.word == "not_comparable" {
@@ -93,7 +95,11 @@ fn effects(rows: &[&TwoLabelsRow]) -> String {
         }
         lines.push(line);
     }
-    fitted(&lines, if with_cell { "lllrrrr" } else { "llrrrr" })
+    let mut text = fitted(&lines, if with_cell { "llrrrr" } else { "lrrrr" });
+    if rows.iter().any(|row| !row.changed.is_empty()) {
+        text.push_str("* not the same thing in both labels\n");
+    }
+    text
 }
 
 /// `+5.00 % [+4.20, +5.80]`.

@@ -481,7 +481,7 @@ fn a_matrix_on_one_page() {
     let mut matrix = evidence::matrix(label.path()).unwrap();
     matrix.elapsed_ns = Some(64_000_000_000);
     matrix.parent_cpu_ns = Some(320_000_000);
-    insta::assert_snapshot!(matrix_md(&matrix), @"
+    insta::assert_snapshot!(matrix_md(&matrix), @r"
     # Matrix sample
 
     Bench sample: 2 of 4 runs complete. Took 64.0 s, of which the parent used 0.005 cores.
@@ -512,6 +512,58 @@ fn a_matrix_on_one_page() {
     | target | * | slow / base | failures | 0 % | 0 % | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
     | target | * | slow / base | target.cpu_per_request | 41.7 us | 41.7 us | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
     | target | * | slow / base | generator.cpu_per_request | 125 us | 125 us | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
+
+    ### Cells, median over valid runs
+
+    | metric | cell | valid | median | interval | coverage | ± half range | runs | kind |
+    |---|---|---:|---:|---:|---:|---:|---|---|
+    | throughput | base | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | throughput | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | p50 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p50 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p90 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p90 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p95 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p95 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p99 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p99 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p999 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | p999 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | failures | base | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | failures | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | target.cpu_per_request | base | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | target.cpu_per_request | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | throughput_per_core | base | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | throughput_per_core | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | target.rss_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.rss_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | generator.cpu_per_request | base | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | generator.cpu_per_request | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | connections | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | connections | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | connections_per_request | base | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | connections_per_request | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | host.steal | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | host.steal | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | in_flight_peak | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | in_flight_peak | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | queued_peak | base | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | queued_peak | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
+    | target.cores | base | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | target.cores | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
+    | target.cpu | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.cpu | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.descriptors_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.descriptors_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.pss_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.pss_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.threads_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | target.threads_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
+
+    ### doubts about cells, by the worst of their runs
+
+    - few_runs: base (1 of 1 runs valid) is shown and excluded in throughput, p50, p90, p95 and 32 more: a cell counts from 2 valid runs on
+    - few_runs: slow (1 of 1 runs valid) is shown and excluded in throughput, p50, p90, p95 and 32 more: a cell counts from 2 valid runs on
 
     ## Runs
 
