@@ -235,6 +235,16 @@ pub(crate) struct MockArguments {
     pub(crate) json: JsonArgument,
 }
 
+fn margin(text: &str) -> Result<f64, String> {
+    let share = units::share(text).map_err(|error| error.to_string())?;
+    // A margin of 100 % lets everything from half to double be the same.
+    if share > 0.0 && share <= 1.0 {
+        Ok(share)
+    } else {
+        Err(format!("`{text}` is no margin: expected more than 0 % and at most 100 %"))
+    }
+}
+
 /// `assay compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
@@ -253,9 +263,34 @@ pub(crate) struct CompareArguments {
     /// Only the contrasts of this factor.
     #[arg(long, value_name = "F")]
     pub(crate) factor: Option<String>,
-    /// Every metric, not the primary one alone.
+    /// This level as the baseline of its factor.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) baseline: Option<String>,
+    /// Only these metrics, separated by commas; the primary one stays primary.
+    #[arg(long, value_name = "M,...", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Smallest effect that matters, as `2%`, instead of the registered one; marked as chosen
+    /// after the run.
+    #[arg(long, value_name = "P", value_parser = margin)]
+    pub(crate) margin: Option<f64>,
+    /// Primary metric, instead of the registered one; marked as chosen after the run.
+    #[arg(long, value_name = "M")]
+    pub(crate) primary: Option<String>,
+    /// Only the rows whose cell, combination or level matches.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) group: Option<String>,
+    /// The factor whose levels are the rows of a geometric mean.
+    #[arg(long, value_name = "F")]
+    pub(crate) over: Option<String>,
+    /// Every metric, not the primary one alone, what stands behind each verdict, and every pair.
     #[arg(long)]
     pub(crate) all: bool,
+    /// Markdown instead of tables for the terminal.
+    #[arg(long)]
+    pub(crate) md: bool,
+    /// Write one line for each contrast and metric to a file, or to standard output with `-`.
+    #[arg(long, value_name = "FILE|-", value_parser = json_target)]
+    pub(crate) csv: Option<JsonTarget>,
     /// Write the page to look at: one HTML file without scripts.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

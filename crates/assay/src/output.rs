@@ -72,6 +72,14 @@ impl Output {
         Ok(())
     }
 
+    /// Data for programs, to standard output: never coloured.
+    pub(crate) fn plain(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()?;
+        Ok(())
+    }
+
     /// A remark, to standard error; silent with `-q`.
     pub(crate) fn remark(&self, text: &str) {
         if !self.quiet {
@@ -117,7 +125,8 @@ impl Output {
     }
 }
 
-fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
+/// Writes JSON to a file of the user's choice.
+pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
     layout::write_json(path, value)
         .map_err(|error| Failure::failed(format!("cannot write `{}`: {error}", path.display())))
 }

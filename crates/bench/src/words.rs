@@ -1,5 +1,7 @@
 //! Words: the nearest valid one, names, and the patterns of `match` and `--only`.
 
+pub(crate) use record::glob::glob_matches;
+
 /// Longest name of a table, factor or level, characters.
 pub(crate) const MAX_NAME: usize = 40;
 
@@ -70,35 +72,6 @@ pub(crate) fn swept_name(text: &str) -> String {
     if name.is_empty() { "-".to_owned() } else { name }
 }
 
-/// Whether `text` matches `glob`, in which `*` is any text and `?` any one character.
-///
-/// Time is bounded by the product of the lengths: only the last `*` is ever tried again.
-pub(crate) fn glob_matches(glob: &str, text: &str) -> bool {
-    let glob: Vec<char> = glob.chars().collect();
-    let text: Vec<char> = text.chars().collect();
-    let (mut g, mut t) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match glob.get(g) {
-            Some('*') => {
-                retry = Some((g, t));
-                g += 1;
-            }
-            Some(c) if *c == '?' || *c == text[t] => {
-                g += 1;
-                t += 1;
-            }
-            _ => {
-                let Some((star, from)) = retry else { return false };
-                retry = Some((star, from + 1));
-                g = star + 1;
-                t = from + 1;
-            }
-        }
-    }
-    glob[g..].iter().all(|c| *c == '*')
-}
-
 /// Names to match: plain, globs, or `!x` to exclude.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Patterns {
@@ -147,24 +120,6 @@ mod tests {
         assert_eq!(nearest("tomcta", ["nginx", "tomcat"]), Some("tomcat"));
         assert_eq!(nearest("zebra", ["blocks", "gap"]), None);
         assert_eq!(nearest(&"x".repeat(100_000), ["blocks"]), None);
-    }
-
-    #[test]
-    fn globs() {
-        for (glob, text, expect) in [
-            ("*", "", true),
-            ("nginx+*", "nginx+1k", true),
-            ("*+1k", "nginx+1k", true),
-            ("*+1k", "nginx+1kb", false),
-            ("n?inx", "nginx", true),
-            ("a*b*c", "aXbYbZc", true),
-            ("a*b*c", "aXbYbZ", false),
-            ("", "x", false),
-        ] {
-            assert_eq!(glob_matches(glob, text), expect, "{glob} {text}");
-        }
-        // Would take forever with naive backtracking.
-        assert!(!glob_matches(&"*a".repeat(200), &"a".repeat(150)));
     }
 
     #[test]

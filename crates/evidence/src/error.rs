@@ -51,6 +51,18 @@ pub enum EvidenceError {
         /// What differs, with both values.
         differing: Vec<String>,
     },
+    /// A word asked for does not occur in these runs.
+    #[error("no {what} `{word}` in these runs; {}", known_words(.known, .nearest))]
+    UnknownWord {
+        /// What kind of word it is: `metric`, `level`, ...
+        what: &'static str,
+        /// As asked for.
+        word: String,
+        /// The words that occur.
+        known: Vec<String>,
+        /// The nearest of them, when one is near.
+        nearest: Option<String>,
+    },
     /// A directory could not be listed.
     #[error("cannot list `{path}`: {source}")]
     List {
@@ -76,6 +88,22 @@ fn known_factors(known: &[String], nearest: &Option<String>) -> String {
         (None, known) => format!("contrasted: `{}`", known.join("`, `")),
     }
 }
+
+fn known_words(known: &[String], nearest: &Option<String>) -> String {
+    match (nearest, known) {
+        (Some(nearest), _) => format!("nearest `{nearest}`"),
+        (None, []) => "there is none".to_owned(),
+        (None, known) => {
+            let more = known.len().saturating_sub(MOST_KNOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let shown = &known[..known.len().min(MOST_KNOWN)];
+            format!("there are `{}`{more}", shown.join("`, `"))
+        }
+    }
+}
+
+/// Most valid words that a message lists.
+const MOST_KNOWN: usize = 12;
 
 /// The nearest of `known` to `word`, at most a third of its letters away (Levenshtein).
 pub(crate) fn nearest(word: &str, known: &[String]) -> Option<String> {

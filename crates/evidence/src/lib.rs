@@ -23,7 +23,7 @@ pub mod two_labels;
 #[cfg(any(test, feature = "dev"))]
 pub mod samples;
 
-pub use compare::{CompareOptions, compare, is_doubtful};
+pub use compare::{CompareOptions, compare, is_doubtful, select};
 pub use digest::digest;
 pub use error::EvidenceError;
 pub use gates::{Judgement, judge_load, judge_run};

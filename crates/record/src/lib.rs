@@ -12,6 +12,7 @@ pub mod compare;
 pub mod digest;
 pub mod format;
 pub mod frozen;
+pub mod glob;
 pub mod job;
 pub mod layout;
 pub mod load;

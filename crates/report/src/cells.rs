@@ -3,7 +3,8 @@
 
 use record::compare::{CellRow, Contamination, Tables};
 
-use crate::compare::{Show, some};
+use crate::compare::Show;
+use crate::doubts::some;
 use crate::section::Section;
 use crate::text::{NONE, in_unit, share};
 
@@ -68,7 +69,7 @@ pub(crate) fn one_table(tables: &Tables) -> Vec<Section> {
 pub(crate) fn sections(tables: &Tables, primary: &[&str], show: Show) -> Vec<Section> {
     let mut metrics: Vec<&str> = Vec::new();
     for row in tables.cells.iter().filter(|row| is_shown(row)) {
-        let shown = show == Show::All || primary.contains(&row.metric.as_str());
+        let shown = show != Show::Primary || primary.contains(&row.metric.as_str());
         if shown && !metrics.contains(&row.metric.as_str()) {
             metrics.push(&row.metric);
         }

@@ -6,7 +6,11 @@
 
 mod cells;
 mod compare;
+mod contrasts;
+mod contrasts_csv;
 mod digest;
+mod doubts;
+mod grid;
 mod html;
 mod load;
 mod matrix;
@@ -18,10 +22,11 @@ mod text;
 mod two_labels;
 
 pub use compare::{Show, comparison_table};
+pub use contrasts_csv::contrasts_csv;
 pub use digest::digest_md;
 pub use html::matrix_html;
 pub use load::load_table;
-pub use matrix::matrix_md;
+pub use matrix::{comparison_md, matrix_md};
 pub use plan::plan_text;
 pub use status::status_text;
 pub use two_labels::two_labels_text;

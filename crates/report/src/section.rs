@@ -1,6 +1,6 @@
 //! A table with its title and remarks, for the terminal and for Markdown.
 
-use crate::text::{cell, fitted};
+use crate::grid::Grid;
 
 /// One table.
 #[derive(Debug, Default)]
@@ -21,16 +21,18 @@ impl Section {
         self.rows.is_empty() && self.lines.is_empty()
     }
 
+    fn grid(&self) -> Grid {
+        let mut grid = Grid::new(self.title.clone(), &self.header, self.align);
+        grid.rows.clone_from(&self.rows);
+        grid
+    }
+
     fn text(&self) -> String {
         let mut text = "\n".to_owned();
-        if !self.title.is_empty() {
-            text.push_str(&format!("{}\n", self.title));
-        }
-        if !self.rows.is_empty() {
-            let mut lines: Vec<Vec<String>> =
-                vec![self.header.iter().map(|name| (*name).to_owned()).collect()];
-            lines.extend(self.rows.iter().cloned());
-            text.push_str(&fitted(&lines, self.align));
+        if self.rows.is_empty() {
+            text.extend((!self.title.is_empty()).then(|| format!("{}\n", self.title)));
+        } else {
+            text.push_str(&self.grid().terminal());
         }
         text.extend(self.lines.iter().map(|line| format!("- {line}\n")));
         text
@@ -38,18 +40,10 @@ impl Section {
 
     fn md(&self) -> String {
         let mut text = "\n".to_owned();
-        if !self.title.is_empty() {
-            text.push_str(&format!("### {}\n\n", self.title));
-        }
-        if !self.rows.is_empty() {
-            let rule = |align: char| if align == 'r' { "---:" } else { "---" };
-            let rules: Vec<&str> = self.align.chars().map(rule).collect();
-            text.push_str(&format!("| {} |\n", self.header.join(" | ")));
-            text.push_str(&format!("|{}|\n", rules.join("|")));
-            for row in &self.rows {
-                let values: Vec<String> = row.iter().map(|value| cell(value)).collect();
-                text.push_str(&format!("| {} |\n", values.join(" | ")));
-            }
+        if self.rows.is_empty() {
+            text.extend((!self.title.is_empty()).then(|| format!("### {}\n\n", self.title)));
+        } else {
+            text.push_str(&self.grid().markdown(3));
             text.push_str(if self.lines.is_empty() { "" } else { "\n" });
         }
         text.extend(self.lines.iter().map(|line| format!("- {}\n", line.replace('\n', " "))));

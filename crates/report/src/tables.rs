@@ -8,6 +8,7 @@ use record::frozen::FrozenCheck;
 
 use crate::cells;
 use crate::compare::Show;
+use crate::contrasts::of_hosts;
 use crate::section::{Section, md, text};
 use crate::text::{NONE, UNKNOWN, in_unit, share, signed_percent};
 use crate::two_labels::estimate;
@@ -17,23 +18,33 @@ const MOST_DIFFERENCES: usize = 20;
 
 /// What is read before the contrasts, for the terminal: whether the factor did anything.
 pub(crate) fn before_text(tables: &Tables) -> String {
-    text(&before(tables))
+    text(&on_hosts(before(tables), tables))
 }
 
 /// The same as Markdown.
 pub(crate) fn before_md(tables: &Tables) -> String {
-    md(&before(tables))
+    md(&on_hosts(before(tables), tables))
 }
 
 /// What comes after the contrasts, for the terminal.
 pub(crate) fn after_text(tables: &Tables, contrasts: &[Contrast], show: Show) -> String {
     let cells = cells::sections(tables, &primary(contrasts), show);
-    text(&after(tables, contrasts, cells, show))
+    text(&on_hosts(after(tables, contrasts, cells, show), tables))
 }
 
 /// The same as Markdown, with every metric.
 pub(crate) fn after_md(tables: &Tables, contrasts: &[Contrast]) -> String {
-    md(&after(tables, contrasts, cells::one_table(tables), Show::All))
+    let cells = cells::one_table(tables);
+    md(&on_hosts(after(tables, contrasts, cells, Show::All), tables))
+}
+
+/// Every table of figures names the machine that they are of.
+fn on_hosts(mut sections: Vec<Section>, tables: &Tables) -> Vec<Section> {
+    let hosts = of_hosts(&tables.hosts);
+    for section in sections.iter_mut().filter(|section| !section.rows.is_empty()) {
+        section.title.push_str(&hosts);
+    }
+    sections
 }
 
 fn before(tables: &Tables) -> Vec<Section> {
@@ -58,7 +69,7 @@ fn after(tables: &Tables, contrasts: &[Contrast], cells: Vec<Section>, show: Sho
     let shown: Vec<&Variance> = tables
         .variances
         .iter()
-        .filter(|one| show == Show::All || primary.contains(&one.metric.as_str()))
+        .filter(|one| show != Show::Primary || primary.contains(&one.metric.as_str()))
         .collect();
     sections.push(Section {
         title: "scatter by level of repetition: standard deviation that each adds, percent"

@@ -66,6 +66,11 @@ pub(crate) fn signed_percent(percent: f64) -> String {
     format!("{percent:+.2} %")
 }
 
+/// An interval in percent, its unit left to the head of the column.
+pub(crate) fn interval_of(interval: Option<[f64; 2]>) -> String {
+    interval.map_or_else(|| NONE.to_owned(), |[low, high]| format!("[{low:+.2}, {high:+.2}]"))
+}
+
 /// A value in the unit that it carries: durations, shares, rates and counts.
 pub(crate) fn in_unit(value: Option<f64>, unit: &str) -> String {
     let Some(value) = value else {
@@ -159,7 +164,7 @@ pub(crate) fn columns(rows: &[Vec<String>], align: &str) -> String {
 }
 
 /// Widest table of a terminal, columns.
-const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 /// Columns of a name in a stacked row, its indent included.
 const NAME_WIDTH: usize = 20;
 

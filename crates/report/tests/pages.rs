@@ -31,6 +31,7 @@ fn contrast(level: &str, cell: &str) -> Contrast {
         cell: cell.to_owned(),
         metric: "throughput".to_owned(),
         unit: "/s".to_owned(),
+        higher_is_better: true,
         primary: true,
         pairs: 8,
         baseline_value: Some(801.23),
@@ -84,9 +85,10 @@ fn a_comparison_without_doubts_is_a_table() {
     label sample
 
     target: throughput (primary, margin 2 %)
+    ratio = level / baseline, above 1 is more throughput, so better; effects in % of the baseline
     level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
-    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
     null   base       801.9/s      801.2/s  1.0008  +0.08 %  [-0.31, +0.44]  8  equivalent (null)
+    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
     ");
 }
 
@@ -118,6 +120,7 @@ fn every_doubt_has_a_line_and_a_remedy() {
     label sample
 
     target: throughput (primary, margin 2 %)
+    ratio = level / baseline, above 1 is more throughput, so better; effects in % of the baseline
     cell   level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
     *+1k   slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
     *+64k  slow   base       761.4/s      801.2/s  0.9503  -4.97 %               -  5  inconclusive
@@ -137,6 +140,7 @@ fn other_metrics_come_when_asked_for() {
     let latency = Contrast {
         metric: "p99".to_owned(),
         unit: "ns".to_owned(),
+        higher_is_better: false,
         primary: false,
         baseline_value: Some(10_250_000.0),
         level_value: Some(10_790_000.0),
@@ -150,12 +154,34 @@ fn other_metrics_come_when_asked_for() {
     label sample
 
     target: throughput (primary, margin 2 %)
+    ratio = level / baseline, above 1 is more throughput, so better; effects in % of the baseline
     level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
     slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
 
     target: p99 (exploratory, margin 5 %)
+    ratio = level / baseline, above 1 is more p99, so worse; effects in % of the baseline
     level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
     slow   base       10.8 ms      10.2 ms  0.9503  -4.97 %  [-5.40, -4.50]  8  inconclusive
+
+    target: throughput, significant and large enough to matter
+    t interval of the mean beside that of ranks; effects in % of the baseline
+    level  significant  matters  p  p by Holm  t interval  n  could show  needs pairs
+    slow   yes          yes      -    primary           -  8      0.70 %            6
+
+    target: throughput, noise and order
+    in % of the baseline; noise sd: without the order effect, which is what running second adds
+    level     mean +/- sd  noise sd  identical runs  order effect  carry-over
+    slow   -4.97 +/- 0.60         -               -             -           -
+
+    target: p99, significant and large enough to matter
+    t interval of the mean beside that of ranks; effects in % of the baseline
+    level  significant  matters  p  p by Holm  t interval  n  could show  needs pairs
+    slow   yes          yes      -          -           -  8      0.70 %            6
+
+    target: p99, noise and order
+    in % of the baseline; noise sd: without the order effect, which is what running second adds
+    level     mean +/- sd  noise sd  identical runs  order effect  carry-over
+    slow   -4.97 +/- 0.60         -               -             -           -
 
     - inconclusive (p99 of slow in *): an effect of 5 % needs about 6 pairs; these 8 could show 0.70 %
     ");
@@ -481,16 +507,21 @@ fn a_matrix_on_one_page() {
     let mut matrix = evidence::matrix(label.path()).unwrap();
     matrix.elapsed_ns = Some(64_000_000_000);
     matrix.parent_cpu_ns = Some(320_000_000);
-    insta::assert_snapshot!(matrix_md(&matrix), @r"
+    insta::assert_snapshot!(matrix_md(&matrix), @"
     # Matrix sample
 
     Bench sample: 2 of 4 runs complete. Took 64.0 s, of which the parent used 0.005 cores.
 
-    ## Contrasts
+    - host f2c21f90: Example CPU, x86_64, 4 cores, SMT off, Linux 6.12.0
+    - target: slow / base sets target.mock.latency
 
-    | factor | cell | level / baseline | metric | baseline | level | ratio | effect | 95 % interval | n | verdict | flags |
-    |---|---|---|---|---:|---:|---:|---:|---|---:|---|---|
-    | target | * | slow / base | throughput | 800.0/s | 800.0/s | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    ## Contrasts, host f2c21f90
+
+    Ratio = level / baseline, above 1 means more of the metric; effects, intervals and margins in % of the baseline.
+
+    | factor | cell | level / baseline | metric | baseline | level | ratio | effect | interval | n | significant | matters | verdict | flags |
+    |---|---|---|---|---:|---:|---:|---:|---|---:|---|---|---|---|
+    | target | * | slow / base | throughput | 800.0/s | 800.0/s | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
 
     ## Doubts and notes
 
@@ -500,20 +531,67 @@ fn a_matrix_on_one_page() {
     - no null: add `null` to a list of levels
     - 2 of 4 planned runs are complete; `--resume` completes the rest
 
-    ## Other metrics (exploratory)
+    ## Pairs
 
-    | factor | cell | level / baseline | metric | baseline | level | ratio | effect | 95 % interval | n | verdict | flags |
-    |---|---|---|---|---:|---:|---:|---:|---|---:|---|---|
-    | target | * | slow / base | p50 | 10.0 ms | 10.0 ms | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
-    | target | * | slow / base | p90 | 12.0 ms | 12.0 ms | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
-    | target | * | slow / base | p95 | 13.0 ms | 13.0 ms | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
-    | target | * | slow / base | p99 | 20.0 ms | 20.0 ms | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
-    | target | * | slow / base | p999 | 30.0 ms | 30.0 ms | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
-    | target | * | slow / base | failures | 0 % | 0 % | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
-    | target | * | slow / base | target.cpu_per_request | 41.7 us | 41.7 us | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
-    | target | * | slow / base | generator.cpu_per_request | 125 us | 125 us | 1.0000 | +0.00 % | - | 1 | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    ### pairs: slow / base in *, throughput, host f2c21f90
 
-    ### Cells, median over valid runs
+    level / baseline as a change in % of base; the last row: medians, mean and sd of the pairs
+
+    | block | first | base | slow | slow vs base |
+    |---:|---|---:|---:|---:|
+    | 1 | base | 800.0/s | 800.0/s | +0.00 % |
+    | all | n 1 | 800.0/s | 800.0/s | +0.00 % |
+
+    ## Other metrics (exploratory), host f2c21f90
+
+    Ratio = level / baseline, above 1 means more of the metric; effects, intervals and margins in % of the baseline.
+
+    | factor | cell | level / baseline | metric | baseline | level | ratio | effect | interval | n | significant | matters | verdict | flags |
+    |---|---|---|---|---:|---:|---:|---:|---|---:|---|---|---|---|
+    | target | * | slow / base | p50 | 10.0 ms | 10.0 ms | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    | target | * | slow / base | p90 | 12.0 ms | 12.0 ms | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    | target | * | slow / base | p95 | 13.0 ms | 13.0 ms | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    | target | * | slow / base | p99 | 20.0 ms | 20.0 ms | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    | target | * | slow / base | p999 | 30.0 ms | 30.0 ms | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    | target | * | slow / base | failures | 0 % | 0 % | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    | target | * | slow / base | target.cpu_per_request | 41.7 us | 41.7 us | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+    | target | * | slow / base | generator.cpu_per_request | 125 us | 125 us | 1.0000 | +0.00 % | - | 1 | no | no | inconclusive | uncontrolled, few_pairs, odd_pairs |
+
+    ## Behind the verdicts
+
+    ### target: significant and large enough to matter, host f2c21f90
+
+    t interval of the mean beside that of ranks; effects in % of the baseline
+
+    | metric | level | significant | matters | p | p by Holm | t interval | n | could show | needs pairs |
+    |---|---|---|---|---:|---:|---:|---:|---:|---:|
+    | throughput | slow | no | no | 1.0000 | primary | - | 1 | - | - |
+    | p50 | slow | no | no | 1.0000 | - | - | 1 | - | - |
+    | p90 | slow | no | no | 1.0000 | - | - | 1 | - | - |
+    | p95 | slow | no | no | 1.0000 | - | - | 1 | - | - |
+    | p99 | slow | no | no | 1.0000 | - | - | 1 | - | - |
+    | p999 | slow | no | no | 1.0000 | - | - | 1 | - | - |
+    | failures | slow | no | no | 1.0000 | - | - | 1 | - | - |
+    | target.cpu_per_request | slow | no | no | 1.0000 | - | - | 1 | - | - |
+    | generator.cpu_per_request | slow | no | no | 1.0000 | - | - | 1 | - | - |
+
+    ### target: noise and order, host f2c21f90
+
+    in % of the baseline; noise sd: without the order effect, which is what running second adds
+
+    | metric | level | mean +/- sd | noise sd | identical runs | order effect | carry-over |
+    |---|---|---:|---:|---:|---:|---:|
+    | throughput | slow | +0.00 | - | - | - | - |
+    | p50 | slow | +0.00 | - | - | - | - |
+    | p90 | slow | +0.00 | - | - | - | - |
+    | p95 | slow | +0.00 | - | - | - | - |
+    | p99 | slow | +0.00 | - | - | - | - |
+    | p999 | slow | +0.00 | - | - | - | - |
+    | failures | slow | +0.00 | - | - | - | - |
+    | target.cpu_per_request | slow | +0.00 | - | - | - | - |
+    | generator.cpu_per_request | slow | +0.00 | - | - | - | - |
+
+    ### Cells, median over valid runs, host f2c21f90
 
     | metric | cell | valid | median | interval | coverage | ± half range | runs | kind |
     |---|---|---:|---:|---:|---:|---:|---|---|

@@ -1,10 +1,16 @@
-//! What the two runs of a pair must agree in, and what makes them the same thing.
+//! What the two runs of a pair must agree in: with each other, and with the first pair of their
+//! contrast.
+//!
+//! Host, tool, gates and load must be the same in both arms, save what the contrasted factor
+//! picks or the bench allows. Over the matrix each arm must stay what it was in the first pair,
+//! its binaries and versions included: a runtime that is upgraded in the middle is another arm.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::digest::{Digest, Identity};
-use record::plan::TargetKind;
 use serde_json::Value;
+
+use super::pairing::Pair;
 
 /// A fact by dotted key, as text.
 type Facts = BTreeMap<String, String>;
@@ -12,36 +18,80 @@ type Facts = BTreeMap<String, String>;
 /// Factors that pick a whole table, and with it every key below.
 const TABLES: [&str; 3] = ["load", "transport", "generator"];
 
-/// The first key in which two runs differ though the factor does not pick it, with both values.
-pub(crate) fn disagreement(a: &Digest, b: &Digest, factor: &str) -> Option<String> {
+/// The first key in which two runs differ though the factor does not pick it and the bench does
+/// not allow it, with both values.
+pub(crate) fn disagreement(
+    a: &Digest,
+    b: &Digest,
+    factor: &str,
+    allow: &[String],
+) -> Option<String> {
+    if same_place(a, b) && same_load(a, b) {
+        return None;
+    }
     let (left, right) = (facts(a), facts(b));
-    let keys: std::collections::BTreeSet<&String> = left.keys().chain(right.keys()).collect();
-    let differing = keys.into_iter().find(|key| {
-        left.get(*key) != right.get(*key) && !picks(factor, key, &a.identity, &b.identity)
-    })?;
-    let shown = |facts: &Facts| facts.get(differing).cloned().unwrap_or_else(|| "unset".to_owned());
-    Some(format!("`{differing}` differs: {} and {}", shown(&left), shown(&right)))
+    let excused = |key: &str| {
+        picks(factor, key, &a.identity, &b.identity) || allow.iter().any(|path| below(key, path))
+    };
+    let key = first_difference(&left, &right, excused)?;
+    Some(format!("`{key}` differs: {} and {}", shown(&left, key), shown(&right, key)))
 }
 
-/// The first key of the host, the tool or the gates in which a run differs from the first pair.
-pub(crate) fn drift(first: &Digest, run: &Digest) -> Option<String> {
-    let (left, right) = (place(first), place(run));
-    let key = left.keys().chain(right.keys()).find(|key| left.get(*key) != right.get(*key))?;
-    let shown = |facts: &Facts| facts.get(key).cloned().unwrap_or_else(|| "unset".to_owned());
-    Some(format!("`{key}` is {}, in the first pair {}", shown(&right), shown(&left)))
+/// The first key of host, tool, gates or of an arm's own identity in which a pair differs from
+/// the first pair.
+pub(crate) fn drift(first: &Pair<'_>, pair: &Pair<'_>, allow: &[String]) -> Option<String> {
+    let arms = [(first.baseline.1, pair.baseline.1), (first.level.1, pair.level.1)];
+    let differs = |left: Facts, right: Facts| {
+        let excused = |key: &str| allow.iter().any(|path| below(key, path));
+        let key = first_difference(&left, &right, excused)?;
+        Some(format!("`{key}` is {}, in the first pair {}", shown(&right, key), shown(&left, key)))
+    };
+    for (_, run) in arms {
+        // One host and one tool for both arms: the baseline's of the first pair.
+        if !same_place(first.baseline.1, run) {
+            let found = differs(place(first.baseline.1), place(run));
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    arms.into_iter().find_map(|(then, now)| {
+        if same_thing(&then.identity, &now.identity) {
+            return None;
+        }
+        differs(thing(&then.identity), thing(&now.identity))
+    })
+}
+
+fn first_difference<'f>(
+    left: &'f Facts,
+    right: &'f Facts,
+    excused: impl Fn(&str) -> bool,
+) -> Option<&'f str> {
+    let keys: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+    let differing = keys.into_iter().find(|key| left.get(*key) != right.get(*key) && !excused(key));
+    differing.map(String::as_str)
+}
+
+fn shown(facts: &Facts, key: &str) -> String {
+    facts.get(key).cloned().unwrap_or_else(|| "unset".to_owned())
+}
+
+/// Whether `key` is `path` or lies below it.
+fn below(key: &str, path: &str) -> bool {
+    key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether a factor may make this key differ: it picks the table, or one of its levels set the
 /// key or something above it.
-fn picks(factor: &str, key: &str, a: &Identity, b: &Identity) -> bool {
-    let below = |path: &str| key == path || key.starts_with(&format!("{path}."));
-    if TABLES.contains(&factor) && below(factor) {
+pub(crate) fn picks(factor: &str, key: &str, a: &Identity, b: &Identity) -> bool {
+    if TABLES.contains(&factor) && below(key, factor) {
         return true;
     }
     [a, b].iter().any(|identity| {
         identity.sets.get(factor).is_some_and(|paths| {
             // A path may be finer than the fact (`load.measure.ns`) or coarser (`load`).
-            paths.iter().any(|path| below(path) || path.starts_with(&format!("{key}.")))
+            paths.iter().any(|path| below(key, path) || below(path, key))
         })
     })
 }
@@ -78,18 +128,31 @@ fn facts(digest: &Digest) -> Facts {
     facts
 }
 
-/// Host, tool and gates: what no factor of the first cut can pick.
+/// Host, tool and gates: what no factor can pick. The class of the hardware is part of it, so
+/// that runs of two machines never average, whatever the machines are called.
 pub(crate) fn place(digest: &Digest) -> Facts {
     let host = &digest.identity.host;
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let number = |value: Option<u64>| value.map_or("unknown".to_owned(), |v| v.to_string());
+    let smt = host.smt.map_or("unknown", |on| if on { "on" } else { "off" });
     let mut facts = Facts::from([
         ("host.name".to_owned(), host.name.clone()),
+        ("host.cpu_model".to_owned(), text(&host.cpu_model)),
+        ("host.arch".to_owned(), host.arch.clone()),
+        ("host.cores".to_owned(), host.cores.to_string()),
+        ("host.smt".to_owned(), smt.to_owned()),
+        ("host.memory".to_owned(), number(host.memory_bytes)),
         ("host.boot_id".to_owned(), text(&host.boot_id)),
         ("host.kernel".to_owned(), host.kernel.clone()),
+        ("host.clocksource".to_owned(), text(&host.clocksource)),
         ("host.governor".to_owned(), text(&host.governor)),
-        ("host.cores".to_owned(), host.cores.to_string()),
         ("assay.sha256".to_owned(), digest.identity.assay.sha256.clone()),
     ]);
+    for (kind, values) in [("limit", &host.limits), ("sysctl", &host.sysctls)] {
+        for (name, value) in values {
+            facts.insert(format!("host.{kind}.{name}"), value.clone());
+        }
+    }
     for check in &digest.checks {
         if let Some(bound) = check.bound {
             facts.insert(format!("gates.{}", check.gate), bound.to_string());
@@ -98,43 +161,60 @@ pub(crate) fn place(digest: &Digest) -> Facts {
     facts
 }
 
+/// What an arm is: the effective run, and binary and version of every process that it consists
+/// of. Parent and observer are the tool's, which [`place`] covers.
+fn thing(identity: &Identity) -> Facts {
+    let mut facts = Facts::from([("effective".to_owned(), identity.effective_sha256.clone())]);
+    for (role, process) in &identity.processes {
+        if is_tool(role) {
+            continue;
+        }
+        let known = [("sha256", &process.sha256), ("version", &process.version)];
+        for (name, value) in known {
+            let value = value.clone().unwrap_or_else(|| "unknown".to_owned());
+            facts.insert(format!("{role}.{name}"), value);
+        }
+    }
+    facts
+}
+
+fn is_tool(role: &str) -> bool {
+    matches!(role, "parent" | "observer")
+}
+
+/// [`place`] without building it: most runs of a matrix are equal, and a matrix may have
+/// thousands.
+fn same_place(a: &Digest, b: &Digest) -> bool {
+    a.identity.host == b.identity.host
+        && a.identity.assay.sha256 == b.identity.assay.sha256
+        && a.checks.len() == b.checks.len()
+        && a.checks.iter().zip(&b.checks).all(|(a, b)| a.gate == b.gate && a.bound == b.bound)
+}
+
+fn same_load(a: &Digest, b: &Digest) -> bool {
+    let (a, b) = (&a.identity.effective, &b.identity.effective);
+    a.load == b.load
+        && a.transport == b.transport
+        && a.generator == b.generator
+        && a.cpus == b.cpus
+        && a.observe_interval_ns == b.observe_interval_ns
+}
+
 /// Whether two runs are the same thing: equal effective runs, and equal binaries and versions
 /// of every process but the parent and its observer.
 pub(crate) fn same_identity(a: &Identity, b: &Identity) -> bool {
-    let binaries = |identity: &Identity| -> BTreeMap<String, (Option<String>, Option<String>)> {
+    a.assay.sha256 == b.assay.sha256 && same_thing(a, b)
+}
+
+fn same_thing(a: &Identity, b: &Identity) -> bool {
+    fn binaries(
+        identity: &Identity,
+    ) -> impl Iterator<Item = (&String, &Option<String>, &Option<String>)> {
         identity
             .processes
             .iter()
-            .filter(|(role, _)| !matches!(role.as_str(), "parent" | "observer"))
-            .map(|(role, process)| {
-                (role.clone(), (process.sha256.clone(), process.version.clone()))
-            })
-            .collect()
-    };
-    a.effective_sha256 == b.effective_sha256
-        && a.assay.sha256 == b.assay.sha256
-        && binaries(a) == binaries(b)
-}
-
-/// What an identity lacks for anyone to tell which build gave a figure; empty when nothing.
-pub(crate) fn unknown_identity(identity: &Identity) -> Vec<&'static str> {
-    let unknown = |text: &str| text.is_empty() || text == "unknown";
-    let mut lacks = Vec::new();
-    if unknown(&identity.assay.commit) {
-        lacks.push("assay's commit");
+            .filter(|(role, _)| !is_tool(role))
+            .map(|(role, process)| (role, &process.sha256, &process.version))
     }
-    if unknown(&identity.assay.sha256) {
-        lacks.push("assay's hash");
-    }
-    if unknown(&identity.effective_sha256) {
-        lacks.push("the hash of the effective run");
-    }
-    // What runs somewhere else already has no binary that could be read here.
-    if !matches!(identity.effective.target.kind, TargetKind::Url(_)) {
-        let target = ["target", "mock"].iter().find_map(|role| identity.processes.get(*role));
-        if target.and_then(|target| target.sha256.as_deref()).is_none_or(unknown) {
-            lacks.push("the hash of the target's binary");
-        }
-    }
-    lacks
+    a.effective_sha256 == b.effective_sha256 && binaries(a).eq(binaries(b))
 }

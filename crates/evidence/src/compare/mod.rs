@@ -7,10 +7,19 @@
 //! for each pair; [`stats::verdict`] turns them into a word.
 
 #[cfg(test)]
+mod contrast_tests;
+#[cfg(test)]
 mod drift_tests;
 pub(crate) mod environment;
+#[cfg(test)]
+mod fixture;
+mod geomean;
+mod identity;
 pub(crate) mod pairing;
+mod rows;
 pub(crate) mod runs;
+mod sentinel;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod verdicts;
@@ -19,21 +28,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use record::Format;
-use record::compare::{Comparison, Contrast, Tables};
+use record::compare::{Comparison, Contrast, HostClass, Tables};
 use record::digest::Digest;
 use record::plan::Gates;
 use record::units::HumanDuration;
 
-use crate::error::{EvidenceError, nearest};
+use crate::error::EvidenceError;
 use crate::gates::{GATES, percent};
 use runs::Runs;
-
-/// What to compare.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CompareOptions {
-    /// Only this factor; all contrasted ones when absent.
-    pub factor: Option<String>,
-}
+use terms::Terms;
+pub use terms::{CompareOptions, select};
 
 /// Compares the runs of a label directory; a single run directory yields no contrast and says
 /// why. Contrasts come in the order of the factors, their levels and cells, the primary metric
@@ -51,7 +55,7 @@ pub(crate) fn compare_runs(
     runs: &Runs,
     options: &CompareOptions,
 ) -> Result<Comparison, EvidenceError> {
-    let (measured, left_out) = runs.measured();
+    let (measured, mut left_out) = runs.measured();
     let mut notes = runs.notes.clone();
     notes.extend(own_bounds(&measured));
     let warm_ups = runs.warm_ups();
@@ -59,24 +63,17 @@ pub(crate) fn compare_runs(
         notes.push(format!("warm-up runs, discarded: {}", warm_ups.join(", ")));
     }
     let factors = pairing::contrasted_factors(&measured);
-    if let Some(factor) = &options.factor
-        && !factors.contains(factor)
-    {
-        return Err(EvidenceError::UnknownFactor {
-            factor: factor.clone(),
-            nearest: nearest(factor, &factors),
-            known: factors,
-        });
-    }
-    let wanted: BTreeSet<&String> = match &options.factor {
-        Some(factor) => BTreeSet::from([factor]),
-        None => factors.iter().collect(),
-    };
+    let terms = Terms::new(options, &measured, &factors)?;
+    left_out.extend(pairing::without_level(&measured, &factors));
+    let hosts = identity::host_classes(&measured);
+    notes.extend(several_hosts(&hosts));
+    let wanted = |factor: &&String| options.factor.as_ref().is_none_or(|only| only == *factor);
     let mut contrasts: Vec<Contrast> = Vec::new();
-    for factor in factors.iter().filter(|factor| wanted.contains(factor)) {
-        let arms = pairing::arms_of(&measured, runs, factor);
-        contrasts.extend(verdicts::contrasts(&arms, &mut notes));
+    for factor in factors.iter().filter(wanted) {
+        let arms = pairing::arms_of(&measured, runs, factor, &terms);
+        contrasts.extend(verdicts::contrasts(&arms, &terms, &mut notes));
     }
+    notes.extend(terms.notes(&contrasts));
     if measured.len() == 1 {
         notes.push("unpaired: one run is no comparison".to_owned());
     } else if contrasts.is_empty() {
@@ -86,8 +83,13 @@ pub(crate) fn compare_runs(
             "no contrast: no factor has two levels that are compared".to_owned()
         });
     }
-    let mut tables = Tables::default();
+    let mut tables = Tables { hosts, ..Tables::default() };
     crate::tables::fill(&mut tables, &measured, &mut contrasts, &mut notes);
+    // Last, since a manipulation check may have withheld rows.
+    let order = geomean::factor_order(&measured);
+    tables.geomeans = geomean::geomeans(&contrasts, &order, &terms);
+    let baselines = pairing::baselines(&measured, &factors, &terms);
+    tables.drifts = sentinel::drifts(&measured, &baselines, &terms);
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
     Ok(Comparison {
@@ -102,7 +104,8 @@ pub(crate) fn compare_runs(
 
 /// Whether something of a comparison is void, partial or incomplete: nothing could be compared,
 /// a run is missing, a contrast of a primary metric is void or lost a pair, or the frozen table
-/// of the label says something else. Exploratory metrics do not count: among ten at 5 % each, two matrices in five raise a false alarm (D7).
+/// of the label says something else. Exploratory metrics do not count: among ten at 5 % each,
+/// two matrices in five raise a false alarm (D7).
 #[must_use]
 pub fn is_doubtful(comparison: &Comparison) -> bool {
     let missing = comparison.left_out.iter().any(|left| !runs::is_made_good(left));
@@ -114,6 +117,18 @@ pub fn is_doubtful(comparison: &Comparison) -> bool {
         || missing
         || comparison.contrasts.is_empty()
         || comparison.contrasts.iter().any(broken)
+}
+
+/// Runs of two machines are never one measurement.
+fn several_hosts(hosts: &[HostClass]) -> Option<String> {
+    let named = || hosts.iter().map(|host| host.id.as_str()).collect::<Vec<_>>().join(", ");
+    (hosts.len() > 1).then(|| {
+        format!(
+            "machines of {} classes ({}): pairs that are not of the first pair's are left out",
+            hosts.len(),
+            named()
+        )
+    })
 }
 
 /// Which bounds of the gates are not the defaults, so that a table of short windows says so.

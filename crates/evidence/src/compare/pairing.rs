@@ -10,6 +10,7 @@ use record::{Effect, Scope, State};
 
 use super::environment;
 use super::runs::Runs;
+use super::terms::Terms;
 
 /// One contrast before its metrics: the arms and the pairs that may count.
 #[derive(Debug)]
@@ -19,10 +20,12 @@ pub(crate) struct Arms<'a> {
     pub(crate) level: String,
     /// Whether the level is a control of its baseline.
     pub(crate) control: bool,
+    /// Share by which it is slowed, for a positive control.
+    pub(crate) positive: Option<f64>,
     /// `*+1k`.
     pub(crate) cell: String,
-    /// Level of the factor `scenario`, when that is varied: rows of a table.
-    pub(crate) scenario: Option<String>,
+    /// Levels of the other factors.
+    pub(crate) others: Vec<(String, String)>,
     /// One of the runs, for what they all share.
     pub(crate) sample: &'a Digest,
     /// Pairs whose runs may count, by block.
@@ -31,12 +34,46 @@ pub(crate) struct Arms<'a> {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
+impl Arms<'_> {
+    /// Level of the factor `scenario`, when that is varied: rows of a table.
+    pub(crate) fn scenario(&self) -> Option<&str> {
+        self.other("scenario")
+    }
+
+    /// Level of another factor in this combination.
+    pub(crate) fn other(&self, factor: &str) -> Option<&str> {
+        self.others.iter().find(|(name, _)| name == factor).map(|(_, level)| level.as_str())
+    }
+}
+
 /// Two runs of one block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<'a> {
     pub(crate) block: u32,
     pub(crate) baseline: (&'a str, &'a Digest),
     pub(crate) level: (&'a str, &'a Digest),
+}
+
+impl Pair<'_> {
+    /// Whether the baseline's run came first: by the clock of their common boot, else by their
+    /// places in the block. A repeated run has the place of the attempt that it repeats, and
+    /// another time.
+    pub(crate) fn baseline_first(&self) -> Option<bool> {
+        let began = |digest: &Digest| digest.instants_ns.get("window_start").copied();
+        let by_clock = began(self.baseline.1).zip(began(self.level.1));
+        let by_place = (u64::from(self.baseline.1.order), u64::from(self.level.1.order));
+        [by_clock, Some(by_place)].into_iter().flatten().find(|(a, b)| a != b).map(|(a, b)| a < b)
+    }
+
+    /// From the end of the run before each of the two to its own end, together, ns.
+    pub(crate) fn duration_ns(&self) -> Option<u64> {
+        let of = |digest: &Digest| {
+            let instants = || digest.instants_ns.values();
+            let span = instants().max()? - instants().min()?;
+            Some(span.saturating_add(digest.since_previous_run_ns.unwrap_or(0)))
+        };
+        of(self.baseline.1)?.checked_add(of(self.level.1)?).filter(|ns| *ns > 0)
+    }
 }
 
 /// Names of the contrasted factors in the order in which the cells carry them.
@@ -70,12 +107,28 @@ pub(crate) fn cell_of(digest: &Digest, factor: &str) -> String {
     names.join("+")
 }
 
+/// Runs that carry no level of a factor that the others vary: nobody can tell what they were.
+pub(crate) fn without_level(measured: &[(&str, &Digest)], factors: &[String]) -> Vec<LeftOut> {
+    let lacks = |digest: &Digest, factor: &String| {
+        !digest.levels.iter().any(|level| level.factor == *factor)
+    };
+    let leave = |(run, digest): &(&str, &Digest)| {
+        let factor = factors.iter().find(|factor| lacks(digest, factor))?;
+        Some(LeftOut {
+            run: (*run).to_owned(),
+            reason: format!("no tag: it carries no level of `{factor}`"),
+        })
+    };
+    measured.iter().filter_map(leave).collect()
+}
+
 /// The contrasts of one factor: levels in written order, within each the cells in the order in
 /// which the plan wrote them.
 pub(crate) fn arms_of<'a>(
     measured: &[(&'a str, &'a Digest)],
     runs: &Runs,
     factor: &str,
+    terms: &Terms<'_>,
 ) -> Vec<Arms<'a>> {
     /// The other factors' indices, which order the cells as the plan does, and their levels.
     type Key = (Vec<u32>, Vec<(String, String)>);
@@ -88,16 +141,17 @@ pub(crate) fn arms_of<'a>(
         };
         levels.entry(own.index).or_insert(own);
         let other = || digest.levels.iter().filter(|level| level.factor != factor);
-        // Within a control of another factor everything is measured already by its twin.
+        // Within a control of another factor, null or slowed, its twin has measured everything.
         if other().any(|level| level.twin.is_some()) {
             continue;
         }
         let order: Vec<u32> = other().map(|level| level.index).collect();
         by_cell.entry((order, others(digest, factor))).or_default().push((name, digest, own));
     }
+    let baseline = baseline_of(factor, &levels, terms);
     let mut arms = Vec::new();
     for level in levels.values() {
-        let Some(baseline) = twin_or_baseline(level, &levels) else {
+        let Some(baseline) = twin_or_baseline(level, baseline) else {
             continue;
         };
         for members in by_cell.values() {
@@ -113,18 +167,16 @@ pub(crate) fn arms_of<'a>(
                 continue;
             }
             let (_, sample, _) = members[0];
-            let (pairs, left_out) = pair(&base_runs, &level_runs, runs, factor);
+            let asked = Asked { runs, factor, allow: &terms.registered.allow };
+            let (pairs, left_out) = pair(&base_runs, &level_runs, &asked);
             arms.push(Arms {
                 factor: factor.to_owned(),
                 baseline: baseline.clone(),
                 level: level.level.clone(),
                 control: level.twin.is_some(),
+                positive: level.positive,
                 cell: cell_of(sample, factor),
-                scenario: sample
-                    .levels
-                    .iter()
-                    .find(|level| level.factor == "scenario")
-                    .map(|level| level.level.clone()),
+                others: others(sample, factor),
                 sample,
                 pairs,
                 left_out,
@@ -134,21 +186,55 @@ pub(crate) fn arms_of<'a>(
     arms
 }
 
-/// A control meets its twin, every other level the one with index 0.
-fn twin_or_baseline(level: &LevelOf, levels: &BTreeMap<u32, &LevelOf>) -> Option<String> {
+/// The baseline of a factor: asked for, registered, else the level with index 0. `None` where
+/// none of them was run.
+fn baseline_of<'l>(
+    factor: &str,
+    levels: &BTreeMap<u32, &'l LevelOf>,
+    terms: &Terms<'_>,
+) -> Option<&'l str> {
+    let named = |name: &str| {
+        levels.values().find(|level| level.level == name && level.twin.is_none()).copied()
+    };
+    let chosen = terms.baseline(factor).into_iter().flatten().find_map(named);
+    chosen.or_else(|| levels.get(&0).copied()).map(|level| level.level.as_str())
+}
+
+/// The baseline of each factor, where it was run.
+pub(crate) fn baselines(
+    measured: &[(&str, &Digest)],
+    factors: &[String],
+    terms: &Terms<'_>,
+) -> BTreeMap<String, String> {
+    let of = |factor: &String| {
+        let own = measured.iter().flat_map(|(_, digest)| &digest.levels);
+        let levels: BTreeMap<u32, &LevelOf> =
+            own.filter(|level| level.factor == *factor).map(|level| (level.index, level)).collect();
+        Some((factor.clone(), baseline_of(factor, &levels, terms)?.to_owned()))
+    };
+    factors.iter().filter_map(of).collect()
+}
+
+/// A control meets its twin, every other level the baseline; that meets nobody.
+fn twin_or_baseline(level: &LevelOf, baseline: Option<&str>) -> Option<String> {
     match &level.twin {
         Some(twin) => Some(twin.clone()),
-        None if level.index == 0 => None,
-        None => levels.get(&0).map(|baseline| baseline.level.clone()),
+        None => baseline.filter(|baseline| *baseline != level.level).map(str::to_owned),
     }
+}
+
+/// What a pairing is about.
+struct Asked<'a> {
+    runs: &'a Runs,
+    factor: &'a str,
+    allow: &'a [String],
 }
 
 /// Pairs the runs of two arms by block.
 fn pair<'a>(
     baseline: &BTreeMap<u32, (&'a str, &'a Digest)>,
     level: &BTreeMap<u32, (&'a str, &'a Digest)>,
-    runs: &Runs,
-    factor: &str,
+    asked: &Asked<'_>,
 ) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
     let mut left_out = Vec::new();
     let mut leave = |run: &str, reason: String| {
@@ -160,7 +246,7 @@ fn pair<'a>(
         let (first, second) = match (baseline.get(&block), level.get(&block)) {
             (Some(first), Some(second)) => (*first, *second),
             (Some(alone), None) | (None, Some(alone)) => {
-                leave(alone.0, orphan(block, runs));
+                leave(alone.0, orphan(block, asked.runs));
                 continue;
             }
             (None, None) => continue,
@@ -180,17 +266,16 @@ fn pair<'a>(
                 continue;
             }
         }
-        let differs = environment::disagreement(first.1, second.1, factor).or_else(|| {
-            let reference = pairs.first()?.baseline.1;
-            [first.1, second.1].iter().find_map(|run| environment::drift(reference, run))
-        });
+        let candidate = Pair { block, baseline: first, level: second };
+        let differs = environment::disagreement(first.1, second.1, asked.factor, asked.allow)
+            .or_else(|| environment::drift(pairs.first()?, &candidate, asked.allow));
         match differs {
             Some(differs) => {
                 for run in [first.0, second.0] {
                     leave(run, format!("environment: {differs}"));
                 }
             }
-            None => pairs.push(Pair { block, baseline: first, level: second }),
+            None => pairs.push(candidate),
         }
     }
     (pairs, left_out)

@@ -81,10 +81,24 @@ impl Runs {
         if quick {
             return Err(refused());
         }
-        let recorded = self.digests().next().map(|(_, digest)| digest.label.clone());
-        self.label = recorded
+        self.label = self
+            .most_common_label()
             .unwrap_or_else(|| dir.file_name().unwrap_or_default().to_string_lossy().into_owned());
         Ok(self)
+    }
+
+    /// The label that most runs carry, the first of them on a tie: a stray directory does not
+    /// rename a matrix.
+    fn most_common_label(&self) -> Option<String> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for (_, digest) in self.digests() {
+            match counts.iter_mut().find(|(label, _)| *label == digest.label) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((&digest.label, 1)),
+            }
+        }
+        let most = counts.iter().map(|(_, count)| *count).max()?;
+        counts.iter().find(|(_, count)| *count == most).map(|(label, _)| (*label).to_owned())
     }
 
     /// Why an incomplete directory is left out, and what stands in for it.
@@ -137,8 +151,21 @@ impl Runs {
                 }
             }
         }
+        let mut counted: BTreeMap<(u32, &str), &str> = BTreeMap::new();
+        let mut measured = Vec::with_capacity(latest.len());
+        for (_, name, digest) in latest.into_values() {
+            if digest.label != self.label {
+                leave(name, format!("it belongs to the label `{}`", digest.label));
+            } else if let Some(first) = counted.get(&(digest.block, digest.cell.as_str())) {
+                let (cell, block) = (&digest.cell, digest.block);
+                leave(name, format!("a second run of `{cell}` in block {block}; {first} counts"));
+            } else {
+                counted.insert((digest.block, &digest.cell), name);
+                measured.push((name, digest));
+            }
+        }
         left_out.sort_by(|a, b| a.run.cmp(&b.run));
-        (latest.into_values().map(|(_, name, digest)| (name, digest)).collect(), left_out)
+        (measured, left_out)
     }
 }
 

@@ -167,7 +167,11 @@ fn pairs_are_made_by_block_whatever_time_and_order_say() {
             });
         }
     }
-    assert_eq!(&before, contrast(&compared(&label), "slow", "throughput"));
+    let other_order = contrast(&compared(&label), "slow", "throughput").clone();
+    assert_eq!(without_order(&before), without_order(&other_order));
+    // What the order did is told apart: it has the other sign now.
+    let of = |contrast: &Contrast| (contrast.order_effect_percent.unwrap().value / 100.0).ln_1p();
+    assert!(of(&before) != 0.0 && (of(&before) + of(&other_order)).abs() < 1e-9);
     // One run less: its partner is named, every other pair is as it was.
     fs::remove_dir_all(run_dir(&label, 3, "slow")).unwrap();
     let comparison = compared(&label);
@@ -176,6 +180,14 @@ fn pairs_are_made_by_block_whatever_time_and_order_say() {
     assert_eq!(after.log_ratios.iter().collect::<Vec<_>>(), without);
     let orphan = name_of(&run_dir(&label, 3, "base"));
     assert_eq!(left_out(after), format!("{orphan}: orphan: no partner in block 3"));
+}
+
+/// A contrast without what the order of its runs says.
+fn without_order(contrast: &Contrast) -> Contrast {
+    let mut contrast = contrast.clone();
+    contrast.order_effect_percent = None;
+    contrast.pair_values.iter_mut().for_each(|pair| pair.baseline_first = None);
+    contrast
 }
 
 #[test]
@@ -418,10 +430,11 @@ fn what_holds_no_runs_and_what_is_no_factor_is_said() {
     let error = compare(empty.path(), &CompareOptions::default()).unwrap_err();
     assert!(matches!(error, EvidenceError::NoRuns { .. }));
     let (_keep, label) = label_of(1);
-    let options = CompareOptions { factor: Some("targets".to_owned()) };
+    let options =
+        CompareOptions { factor: Some("targets".to_owned()), ..CompareOptions::default() };
     let error = compare(&label, &options).unwrap_err();
     assert_eq!(error.to_string(), "no factor `targets` in these runs; nearest `target`");
-    let options = CompareOptions { factor: Some("target".to_owned()) };
+    let options = CompareOptions { factor: Some("target".to_owned()), ..CompareOptions::default() };
     assert!(!compare(&label, &options).unwrap().contrasts.is_empty());
 }
 

@@ -10,8 +10,9 @@ use record::{Effect, State};
 use super::markup::Markup;
 use super::select::{contrast_name, control, measured, primary_contrasts, run_name};
 use super::table::Table;
-use crate::compare::{Show, doubts, interval};
-use crate::text::{NONE, in_unit, signed_percent};
+use crate::compare::Show;
+use crate::doubts::doubts;
+use crate::text::{NONE, in_unit, interval_of, signed_percent};
 
 /// Answers in words before the table takes over.
 const MOST_ANSWERS: usize = 24;
@@ -181,7 +182,7 @@ pub(crate) fn table(what: &str, contrasts: &[&Contrast]) -> Table {
             row.metric.clone(),
             verdict,
             row.effect_percent.map_or_else(|| NONE.to_owned(), signed_percent),
-            interval(row),
+            interval_of(row.interval_percent),
             row.margin_percent.map_or_else(|| NONE.to_owned(), |margin| format!("{margin} %")),
             row.null_interval_percent
                 .map_or_else(|| NONE.to_owned(), |[low, high]| format!("[{low:+.2}, {high:+.2}]")),
@@ -207,7 +208,13 @@ pub(crate) fn all_doubts(markup: &mut Markup, page: &Page) {
             lines.push(format!("the runs are of {} {what}: {}", several.len(), several.join("; ")));
         }
     }
-    lines.extend(doubts(&matrix.contrasts, Show::Primary, &page.left_out, &matrix.notes));
+    lines.extend(doubts(
+        &matrix.contrasts,
+        Show::Primary,
+        &page.left_out,
+        &matrix.tables,
+        &matrix.notes,
+    ));
     lines.extend(page.notes.iter().cloned());
     lines.extend(matrix.skipped.iter().map(|cell| format!("not run: {}: {}", cell.cell, cell.why)));
     if lines.is_empty() {

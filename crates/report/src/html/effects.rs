@@ -10,7 +10,7 @@ use super::plot::{Drawing, Figure, Mark, WIDTH, label, legend, line, mark, rect,
 use super::scale::Scale;
 use super::select::{contrast_name, control, nature, primary_contrasts};
 use super::table::Table;
-use crate::compare::interval;
+use crate::text::interval_of;
 use crate::text::{NONE, signed_percent};
 
 /// Most rows of one drawing.
@@ -77,7 +77,12 @@ pub(crate) fn figure(markup: &mut Markup, page: &Page) {
 /// A contrast in a few words, for those who do not see the drawing.
 fn sentence(contrast: &Contrast) -> String {
     let effect = contrast.effect_percent.map_or_else(|| NONE.to_owned(), signed_percent);
-    format!("{}: {effect} {}, {}", contrast_name(contrast), interval(contrast), contrast.verdict)
+    format!(
+        "{}: {effect} {}, {}",
+        contrast_name(contrast),
+        interval_of(contrast.interval_percent),
+        contrast.verdict
+    )
 }
 
 fn draw(markup: &mut Markup, title: &str, better: &str, rows: &[&Contrast]) {
@@ -159,7 +164,7 @@ fn row(markup: &mut Markup, scale: &Scale, row: &Contrast, top: f64) {
     }
     let width = WIDTH - COLUMNS[2];
     let effect = row.effect_percent.map_or_else(|| "no effect known".to_owned(), signed_percent);
-    let figures = format!("{effect} {}", interval(row));
+    let figures = format!("{effect} {}", interval_of(row.interval_percent));
     label(markup, (COLUMNS[2], middle - 2.0), width, "strong", &row.verdict);
     label(markup, (COLUMNS[2], middle + 12.0), width, "small-text figures", &figures);
 }
@@ -190,7 +195,7 @@ fn table(contrasts: &[&Contrast]) -> Table {
             row.metric.clone(),
             control(row).unwrap_or_else(|| "question".to_owned()),
             row.effect_percent.map_or_else(|| NONE.to_owned(), signed_percent),
-            interval(row),
+            interval_of(row.interval_percent),
             row.margin_percent.map_or_else(|| NONE.to_owned(), |margin| format!("{margin} %")),
             pair(row.null_interval_percent),
             row.pairs.to_string(),
