@@ -299,12 +299,12 @@ impl SampleRun {
     /// When the directory cannot be written: a test cannot go on then.
     pub fn write(&self, dir: &Path) {
         fs::create_dir_all(dir).expect("a test directory can be made");
-        layout::write_json(&dir.join(layout::META), &self.meta).expect("meta is written");
+        write_json(&dir.join(layout::META), &self.meta).expect("meta is written");
         if let Some(load) = &self.load {
-            layout::write_json(&dir.join(layout::LOAD), load).expect("load is written");
+            write_json(&dir.join(layout::LOAD), load).expect("load is written");
         }
         if let Some(mock) = &self.mock {
-            layout::write_json(&dir.join(layout::MOCK), mock).expect("mock is written");
+            write_json(&dir.join(layout::MOCK), mock).expect("mock is written");
         }
         for (name, text) in [(layout::RESOURCES, &self.resources), (layout::HOST, &self.host)] {
             if let Some(text) = text {
@@ -335,12 +335,20 @@ impl SampleRun {
     }
 }
 
+/// Writes JSON as an artefact has it, but without waiting for the disk: a test that writes
+/// thousands of runs would wait for nothing else.
+fn write_json(path: &Path, value: &impl serde::Serialize) -> std::io::Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    fs::write(path, bytes)
+}
+
 /// Writes `digest.json`.
 ///
 /// # Panics
 /// When it cannot be written.
 pub fn write_digest(dir: &Path, digest: &Digest) {
-    layout::write_json(&dir.join(layout::DIGEST_JSON), digest).expect("digest is written");
+    write_json(&dir.join(layout::DIGEST_JSON), digest).expect("digest is written");
 }
 
 /// Edge samples and one between for mock, generator and parent; the mock uses 1 s of CPU.

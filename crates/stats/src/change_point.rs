@@ -128,6 +128,26 @@ mod tests {
     }
 
     #[test]
+    fn the_nile_falls_after_1898() {
+        // Annual flow at Aswan from 1871 to 1970, 10^8 m³; the change of 1898 is that of Cobb
+        // (Biometrika 65, 1978) and of every textbook since.
+        let flow = [
+            1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020,
+            960, 1180, 799, 958, 1140, 1100, 1210, 1150, 1250, 1260, 1220, 1030, 1100, 774, 840,
+            874, 694, 940, 833, 701, 916, 692, 1020, 1050, 969, 831, 726, 456, 824, 702, 1120,
+            1100, 832, 764, 821, 768, 845, 864, 862, 698, 845, 744, 796, 1040, 759, 781, 865, 845,
+            944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890,
+            744, 749, 838, 1050, 918, 986, 797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919,
+            718, 714, 740,
+        ];
+        let flow = flow.map(f64::from);
+        let change = scan(&flow).unwrap();
+        assert_eq!(1871 + change.index, 1899, "the first year of the new level");
+        assert_eq!((change.before, change.after), (1_125.0, 845.0));
+        assert!(change.p_value < 1e-4, "{change:?}");
+    }
+
+    #[test]
     fn short_and_constant_series() {
         assert_eq!(scan(&noise(9, 1)), None);
         assert_eq!(scan(&[3.0; 50]).unwrap().p_value, 1.0);

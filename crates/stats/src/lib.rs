@@ -1,6 +1,20 @@
 //! Pure mathematics on slices and histograms: no files, no clock, no global randomness. A seed
 //! is an argument and is stored with the result by whoever calls.
 //!
+//! | question | module |
+//! |---|---|
+//! | does a level differ from its baseline, and does it matter | [`verdict`], [`wilcoxon`] |
+//! | how many pairs, how small an effect | [`power`] |
+//! | what the order of runs did | [`order_effect`] |
+//! | more than one look, more than one metric | [`sequential`], [`multiple`] |
+//! | how far from a prediction, from another label | [`prediction`] |
+//! | one figure for a suite | [`geomean`] |
+//! | a few values of one cell | [`order`], [`sample`] |
+//! | where variance comes from, ratios of unpaired means | [`variance`] |
+//! | did it stay where it was | [`trend`], [`change_point`], [`stationarity`], [`two_sample`] |
+//! | what a histogram hides | [`histogram`], [`modes`] |
+//! | do users, rate and time agree | [`little`] |
+//!
 //! The unit of analysis is one run, never one request: a slice holds one figure per pair, the
 //! natural logarithm of level / baseline. [`verdict`] turns such a slice into one of five words.
 

@@ -16,5 +16,6 @@ mod labels;
 mod quick;
 mod secrets;
 mod signals;
+mod simulated;
 mod status;
 mod support;
