@@ -346,3 +346,148 @@ fn machine(host: &HostFacts) -> String {
     parts.push(format!("Linux {}", host.kernel));
     format!("{}: {}", host.name, parts.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{self, SampleRun, WINDOW_NS, level};
+    use std::fs;
+
+    /// A run whose requests took these latencies, each so often in each of 30 seconds.
+    fn run(block: u32, name: &str, latencies_ns: &[u64]) -> SampleRun {
+        let mut run = SampleRun::sound(block, 1, &level(name, 0, None));
+        let load = run.load.as_mut().unwrap();
+        let seconds = WINDOW_NS / 1_000_000_000;
+        load.series = (0..seconds).map(|second| samples::second(second, latencies_ns)).collect();
+        let mut whole = histogram::new();
+        for _ in 0..seconds {
+            latencies_ns.iter().for_each(|ns| whole.saturating_record(*ns));
+        }
+        load.latency_ns = histogram::summarise(&whole);
+        load.steps[0].histograms.insert(LATENCY.to_owned(), histogram::encode(&whole));
+        run
+    }
+
+    fn collected(dir: &Path) -> Page {
+        page(dir, &CompareOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn histograms_are_merged_and_percentiles_never_averaged() {
+        let label = tempfile::tempdir().unwrap();
+        // 1 % of the requests of one run are slow: its p99 is the edge, that of both is not.
+        let mut slow = vec![1_000_000; 97];
+        slow.extend([50_000_000; 3]);
+        run(1, "base", &[1_000_000; 100]).complete(label.path());
+        run(2, "base", &slow).complete(label.path());
+        let page = collected(label.path());
+        let [cell] = &page.distributions[..] else { panic!("{:?}", page.distributions) };
+        assert_eq!((cell.runs, cell.left_out, cell.samples), (2, 0, 6_000));
+        let point = |p: f64| cell.points.iter().find(|point| point.percentile == p).unwrap();
+        let close = |value: u64, to: u64| value.abs_diff(to) * 1_000 <= to;
+        // 90 of 6,000 are slow, 1.5 %: the merged p99 is slow; a mean of 1 and 50 would be 25 ms.
+        assert!(close(point(0.99).value_ns.unwrap(), 50_000_000), "{:?}", point(0.99));
+        let [low, high] = point(0.99).runs_ns.unwrap();
+        assert!(close(low, 1_000_000) && close(high, 50_000_000), "{low} {high}");
+        assert!(close(point(0.5).value_ns.unwrap(), 1_000_000));
+        // 6,000 are enough for p99.9, though 3,000 of a run are not; nothing is for p99.99.
+        assert!(point(0.999).value_ns.is_some() && point(0.999).runs_ns.is_none());
+        assert_eq!(point(0.9999).value_ns, None);
+        assert!(point(0.9999).needed > 50_000, "{:?}", point(0.9999));
+    }
+
+    #[test]
+    fn a_void_run_is_no_part_of_a_distribution() {
+        let label = tempfile::tempdir().unwrap();
+        run(1, "base", &[1_000_000; 100]).complete(label.path());
+        let mut void = run(2, "base", &[90_000_000; 100]);
+        let load = void.load.as_mut().unwrap();
+        load.succeeded -= 12_000;
+        load.failed = 12_000;
+        void.complete(label.path());
+        let page = collected(label.path());
+        let cell = &page.distributions[0];
+        assert_eq!((cell.runs, cell.left_out, cell.samples), (1, 1, 3_000));
+        assert!(cell.points[2].value_ns.unwrap() < 2_000_000, "{:?}", cell.points);
+        let void = page.series.iter().find(|run| run.block == 2).unwrap();
+        assert!(void.doubtful && !void.seconds.is_empty());
+        assert!(void.marks.iter().any(|mark| mark.gate == "failures"), "{:?}", void.marks);
+        assert!(!page.series.iter().find(|run| run.block == 1).unwrap().doubtful);
+    }
+
+    #[test]
+    fn seconds_are_whole_and_those_without_requests_are_zero() {
+        let label = tempfile::tempdir().unwrap();
+        let mut sound = run(1, "base", &[1_000_000; 800]);
+        let load = sound.load.as_mut().unwrap();
+        load.series.remove(7);
+        load.series.push(samples::second(30, &[1_000_000; 10]));
+        sound.complete(label.path());
+        let page = collected(label.path());
+        let seconds = &page.series[0].seconds;
+        assert_eq!(seconds.len(), 30, "the rest after the last whole second is left out");
+        assert_eq!(seconds[7], SecondFigures::default());
+        assert_eq!(seconds[8].succeeded, 800);
+        assert!(seconds[8].p50_ns.is_some() && seconds[8].p99_ns.is_some());
+    }
+
+    #[test]
+    fn a_damaged_record_is_named_and_the_page_is_made() {
+        let label = tempfile::tempdir().unwrap();
+        run(1, "base", &[1_000_000; 100]).complete(label.path());
+        let damaged = run(2, "base", &[1_000_000; 100]).complete(label.path());
+        fs::write(damaged.join(layout::LOAD), "{\"steps\": [").unwrap();
+        let gone = run(3, "base", &[1_000_000; 100]).complete(label.path());
+        fs::remove_file(gone.join(layout::LOAD)).unwrap();
+        let mut bad = run(4, "base", &[1_000_000; 100]);
+        bad.load.as_mut().unwrap().steps[0].histograms.insert(LATENCY.to_owned(), "?".to_owned());
+        bad.complete(label.path());
+        let page = collected(label.path());
+        assert_eq!((page.distributions[0].runs, page.distributions[0].left_out), (1, 3));
+        let said = |run: &str, word: &str| {
+            page.notes.iter().any(|note| note.starts_with(run) && note.contains(word))
+        };
+        assert!(said("02-01-base", "damaged"), "{:?}", page.notes);
+        assert!(said("03-01-base", "cannot be read"), "{:?}", page.notes);
+        assert!(said("04-01-base", "histogram"), "{:?}", page.notes);
+        let path = label.path().display().to_string();
+        assert!(page.notes.iter().all(|note| !note.contains(&path)), "{:?}", page.notes);
+    }
+
+    #[test]
+    fn series_beyond_the_bound_are_counted_and_doubtful_runs_come_first() {
+        let label = tempfile::tempdir().unwrap();
+        let most = MOST_SERIES as u32;
+        for block in 1..=most + 2 {
+            let mut run = run(block, "base", &[1_000_000; 10]);
+            if block == most + 2 {
+                run.load.as_mut().unwrap().failed = 5_000;
+            }
+            run.complete(label.path());
+        }
+        let page = collected(label.path());
+        assert_eq!((page.series.len(), page.series_left), (MOST_SERIES, 2));
+        let blocks: Vec<u32> = page.series.iter().map(|run| run.block).collect();
+        let expected: Vec<u32> = (1..most).chain([most + 2]).collect();
+        assert_eq!(blocks, expected);
+    }
+
+    #[test]
+    fn machines_and_builds_are_told_apart() {
+        let label = tempfile::tempdir().unwrap();
+        run(1, "base", &[1_000_000; 10]).complete(label.path());
+        let mut other = run(2, "base", &[1_000_000; 10]);
+        other.meta.host.name = "bench-2".to_owned();
+        other.meta.assay.commit = "feedf00d+dirty".to_owned();
+        other.complete(label.path());
+        let page = collected(label.path());
+        insta::assert_snapshot!(page.machines.join("\n"), @r"
+        bench-1: Example CPU, x86_64, 4 cores, 8.00 GiB, Linux 6.12.0
+        bench-2: Example CPU, x86_64, 4 cores, 8.00 GiB, Linux 6.12.0
+        ");
+        insta::assert_snapshot!(page.builds.join("\n"), @r"
+        assay 0.1.0, commit 0123abcd
+        assay 0.1.0, commit feedf00d+dirty
+        ");
+    }
+}

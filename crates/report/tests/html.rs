@@ -294,7 +294,7 @@ fn a_second_that_broke_is_marked_and_one_that_did_not_is_not() {
     let marked = |second| {
         let mut page = page();
         breaks_at(&mut page, second);
-        let html = rendered("broken", &page);
+        let html = rendered(&format!("broken-{}", second.is_some()), &page);
         let tree = Tree::parse(&html);
         let said = tree.id("series").expect("series").text.contains("steady_state");
         (count(&tree, "series", "break"), said)

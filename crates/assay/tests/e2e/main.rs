@@ -13,6 +13,7 @@ mod effect;
 mod gates;
 mod inputs;
 mod labels;
+mod page;
 mod quick;
 mod secrets;
 mod signals;

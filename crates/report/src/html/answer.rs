@@ -216,6 +216,14 @@ pub(crate) fn all_doubts(markup: &mut Markup, page: &Page) {
         &matrix.notes,
     ));
     lines.extend(page.notes.iter().cloned());
+    if let Some(check) = &matrix.tables.frozen {
+        lines.extend(
+            check
+                .inputs
+                .iter()
+                .map(|input| format!("not what {} was derived from: {input}", check.frozen)),
+        );
+    }
     lines.extend(matrix.skipped.iter().map(|cell| format!("not run: {}: {}", cell.cell, cell.why)));
     if lines.is_empty() {
         markup.element("p", &[], "None was raised.");
@@ -226,11 +234,24 @@ pub(crate) fn all_doubts(markup: &mut Markup, page: &Page) {
         }
         markup.close();
     }
-    let gates = gates(page);
-    if !gates.is_empty() {
-        gates.write(markup);
+    for table in [gates(page), frozen(page)].iter().filter(|table| !table.is_empty()) {
+        table.write(markup);
     }
     markup.close();
+}
+
+/// Figures that are not what the frozen table of the label says.
+fn frozen(page: &Page) -> Table {
+    let Some(check) = &page.matrix.tables.frozen else { return Table::new("", &[]) };
+    let mut table = Table::new(
+        format!("figures that differ from {}, which {} derived", check.frozen, check.by),
+        &["figure", "#frozen", "#now"],
+    );
+    for difference in &check.differences {
+        let (frozen, now) = (difference.frozen.clone(), difference.now.clone());
+        table.row(vec![difference.what.clone(), frozen, now]);
+    }
+    table
 }
 
 /// Each gate that tripped and each flag that was raised: in which runs, and what to try.

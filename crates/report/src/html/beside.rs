@@ -1,24 +1,28 @@
 //! What stands beside the contrasts: medians of the cells, geometric means, manipulation checks,
-//! rival explanations, drift, looks and variances, a table for each that there is.
+//! rival explanations, drift, contamination, rehearsals, looks and variances, a table for each that
+//! there is.
 
-use record::compare::{Estimate, Tables};
+use record::compare::{CellRow, Estimate, Tables};
 
 use super::markup::Markup;
 use super::table::Table;
 use crate::text::{NONE, in_unit, share, signed_percent};
 
 /// Writes the tables that are not empty; says so when all are.
-pub(crate) fn tables(markup: &mut Markup, tables: &Tables) {
+pub(crate) fn tables(markup: &mut Markup, tables: &Tables, primaries: &[&str]) {
     let all = [
         manipulations(tables),
         hypotheses(tables),
         geomeans(tables),
         geomean_rows(tables),
         drifts(tables),
-        cells(tables),
+        cells(tables, primaries, true),
+        contaminations(tables),
+        rehearsals(tables),
         variances(tables),
         looks(tables),
     ];
+    let others = cells(tables, primaries, false);
     markup.open("section", &[("aria-labelledby", &"beside")]);
     markup.element("h2", &[("id", &"beside"), ("tabindex", &"-1")], "Beside the contrasts");
     if all.iter().all(Table::is_empty) {
@@ -27,6 +31,7 @@ pub(crate) fn tables(markup: &mut Markup, tables: &Tables) {
     for table in all.iter().filter(|table| !table.is_empty()) {
         table.write(markup);
     }
+    others.fold(markup);
     markup.close();
 }
 
@@ -190,9 +195,15 @@ fn drifts(tables: &Tables) -> Table {
     table
 }
 
-fn cells(tables: &Tables) -> Table {
+/// The medians of the primary metrics, or of all others.
+fn cells(tables: &Tables, primaries: &[&str], primary: bool) -> Table {
+    let caption = if primary {
+        "medians of the cells over their valid runs, primary metrics"
+    } else {
+        "medians of the cells over their valid runs, all other metrics"
+    };
     let mut table = Table::new(
-        "medians of the cells over their valid runs",
+        caption,
         &[
             "cell",
             "metric",
@@ -206,7 +217,8 @@ fn cells(tables: &Tables) -> Table {
             "flags",
         ],
     );
-    for row in &tables.cells {
+    let shown = |row: &&CellRow| primaries.contains(&row.metric.as_str()) == primary;
+    for row in tables.cells.iter().filter(shown) {
         let bound = |value| in_unit(Some(value), &row.unit);
         table.row(vec![
             row.cell.clone(),
@@ -222,6 +234,47 @@ fn cells(tables: &Tables) -> Table {
             row.valid.to_string(),
             row.runs.to_string(),
             row.flags.join(", "),
+        ]);
+    }
+    table
+}
+
+fn contaminations(tables: &Tables) -> Table {
+    let mut table = Table::new(
+        "contamination of the cells by their worst run",
+        &["cell", "fact", "#worst", "run", "#runs that have it", "#runs"],
+    );
+    for row in &tables.contaminations {
+        table.row(vec![
+            row.cell.clone(),
+            row.fact.clone(),
+            in_unit(row.worst, &row.unit),
+            row.run.clone(),
+            row.affected.to_string(),
+            row.runs.to_string(),
+        ]);
+    }
+    table
+}
+
+fn rehearsals(tables: &Tables) -> Table {
+    let mut table = Table::new(
+        "rehearsals of the warm-up: whether the effect depends on its length",
+        &["contrast", "metric", "effect by warm-up", "#range, points", "#noise, points", "word"],
+    );
+    for row in &tables.rehearsals {
+        let points: Vec<String> = row
+            .points
+            .iter()
+            .map(|point| format!("{}: {}", point.warmup, estimate(point.effect_percent)))
+            .collect();
+        table.row(vec![
+            row.contrast.clone(),
+            row.metric.clone(),
+            points.join("; "),
+            optional(row.range_percent, |points| format!("{points:.2}")),
+            optional(row.noise_percent, |points| format!("{points:.2}")),
+            row.word.clone(),
         ]);
     }
     table

@@ -54,7 +54,7 @@ pub fn matrix_html(page: &Page) -> String {
     answer::answer(&mut markup, page);
     answer::all_doubts(&mut markup, page);
     evidence(&mut markup, page);
-    beside::tables(&mut markup, &page.matrix.tables);
+    beside::tables(&mut markup, &page.matrix.tables, &select::primaries(page));
     other_metrics(&mut markup, page);
     markup.close();
     let words = "Drawn from the kept records of this label. A figure that failed a check is named \

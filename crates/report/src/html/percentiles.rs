@@ -18,6 +18,8 @@ const MOST_DRAWINGS: usize = 16;
 const COLUMNS: [f64; 3] = [76.0, 640.0, 664.0];
 /// Top and bottom of the plot, px.
 const PLOT: [f64; 2] = [34.0, 290.0];
+/// Length of the dashes after the last percentile with enough samples, px.
+const CUT: f64 = 30.0;
 /// Marks of the lines, in their order.
 const MARKS: [Mark; MOST_CELLS] = [
     Mark::Filled,
@@ -116,7 +118,9 @@ fn draw(markup: &mut Markup, title: &str, cells: &[&Distribution]) {
     for ((place, cell), ((end_x, end_y), row)) in
         cells.iter().enumerate().zip(ends.iter().zip(rows))
     {
-        line(markup, "leader", (end_x + 6.0, *end_y), (COLUMNS[2] - 4.0, row));
+        let past = if cell.lacking().is_empty() { 6.0 } else { CUT + 6.0 };
+        let from = (end_x + past).min(COLUMNS[1]);
+        line(markup, "leader", (from, *end_y), (COLUMNS[2] - 4.0, row));
         words(markup, cell, place, row);
     }
 }
@@ -158,7 +162,7 @@ fn curve(
     let last = points.iter().flatten().next_back().copied()?;
     if cell.points.iter().any(|point| point.value_ns.is_none()) {
         // Dashes that lead nowhere: the line goes on, nobody knows where.
-        line(markup, "cut", last, ((last.0 + 26.0).min(COLUMNS[1]), last.1));
+        line(markup, "cut", last, ((last.0 + CUT).min(COLUMNS[1]), last.1));
     }
     Some(last)
 }

@@ -36,11 +36,12 @@ struct Scales {
 pub(crate) fn figure(markup: &mut Markup, page: &Page) {
     let with_series = || page.series.iter().filter(|run| !run.seconds.is_empty());
     let shown = with_series().count();
-    let mut caption = "Over the seconds of the window: successes per second above; below the median (full line) and the 99th \
-                       percentile (dashed line) of the latency of each second on a logarithmic \
-                       scale. Drawings of one cell share their scales. An upright dashed line \
-                       with a name marks the second at which a check broke. A line has a gap \
-                       where a second has too few requests for the percentile."
+    let mut caption = "Over the seconds of the window: successes per second above; below the \
+                       median (full line) and the 99th percentile (dashed line above it) of the \
+                       latency of each second on a logarithmic scale. Drawings of one cell share \
+                       their scales. An upright dashed line with a name marks the second at which \
+                       a check broke. A line has a gap where a second has too few requests for \
+                       the percentile."
         .to_owned();
     if page.series_left > 0 {
         caption.push_str(&format!(
@@ -136,10 +137,9 @@ fn effect(effect: Effect) -> &'static str {
 
 fn draw(markup: &mut Markup, title: &str, run: &RunSeries, scales: &Scales) {
     label(markup, (4.0, 12.0), SIZE[0] - 8.0, "strong", title);
-    let gates: Vec<String> =
-        run.marks.iter().filter(|mark| mark.second.is_none()).map(mark_words).collect();
+    let gates = gates(run);
     if !gates.is_empty() {
-        label(markup, (4.0, 25.0), SIZE[0] - 8.0, "small-text", &gates.join(", "));
+        label(markup, (4.0, 25.0), SIZE[0] - 8.0, "small-text", &gates);
     }
     let ticks = scales.throughput.ticks(3);
     let unit = AxisUnit::of("", 0.0);
@@ -159,9 +159,10 @@ fn draw(markup: &mut Markup, title: &str, run: &RunSeries, scales: &Scales) {
         ("line p50", &scales.latency, p50),
     ];
     for (class, scale, value) in lines {
+        let thin = if run.seconds.len() > COLUMNS { " thin" } else { "" };
         let points = points(&run.seconds, &scales.seconds, scale, value);
         if points.iter().any(Option::is_some) {
-            markup.empty("path", &[("class", &class), ("d", &path(&points))]);
+            markup.empty("path", &[("class", &format!("{class}{thin}")), ("d", &path(&points))]);
         }
     }
     if run.seconds.iter().all(|second| second.p99_ns.is_none()) {
@@ -169,6 +170,19 @@ fn draw(markup: &mut Markup, title: &str, run: &RunSeries, scales: &Scales) {
         label(markup, (X[0] + 4.0, LATENCY[0] + 12.0), X[1] - X[0], "tick soft", words);
     }
     breaks(markup, run, &scales.seconds);
+}
+
+/// The checks that broke at no known second: `void: failures, accounting`.
+fn gates(run: &RunSeries) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for power in [Effect::Void, Effect::Censor, Effect::AtLeast, Effect::Flag] {
+        let of = |mark: &&SeriesMark| mark.second.is_none() && mark.effect == power;
+        let names: Vec<&str> = run.marks.iter().filter(of).map(|mark| &*mark.gate).collect();
+        if !names.is_empty() {
+            texts.push(format!("{}: {}", effect(power), names.join(", ")));
+        }
+    }
+    texts.join("; ")
 }
 
 /// The seconds at which something broke, their names at the side where there is room.

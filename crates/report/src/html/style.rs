@@ -9,14 +9,14 @@ pub(crate) const SHEET: &str = r#"
 :root {
   color-scheme: light dark;
   --ground: #ffffff; --ink: #1a1a1a; --soft: #595959; --rule: #c4c4c4; --grid: #e4e4e4;
-  --panel: #f5f5f5; --link: #00508f; --mark: #00508f; --void: #a63c00; --bar-ink: #ffffff;
+  --panel: #f5f5f5; --link: #00508f; --mark: #00508f; --void: #a63c00; --bar: #00508f; --bar-ink: #ffffff;
   --interval: #b9d6ea; --margin: #e3e3e3; --noise: #8a5a00;
   --s0: #00508f; --s1: #c04a00; --s2: #007a57; --s3: #a0457c; --s4: #1a1a1a; --s5: #8a6d00;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #14171a; --ink: #ececec; --soft: #a9adb1; --rule: #565b60; --grid: #2d3236;
-    --panel: #1d2125; --link: #8cc8f5; --mark: #6cb8f0; --void: #ff9a5c; --bar-ink: #10161b;
+    --panel: #1d2125; --link: #8cc8f5; --mark: #6cb8f0; --void: #ff9a5c; --bar: #6cb8f0; --bar-ink: #10161b;
     --interval: #23465f; --margin: #32383d; --noise: #e2ab4a;
     --s0: #6cb8f0; --s1: #ff9a5c; --s2: #45c9a0; --s3: #e79ac8; --s4: #ececec; --s5: #e6d05a;
   }
@@ -88,11 +88,12 @@ svg .on-void { font-size: 11px; paint-order: stroke; stroke: var(--ground); stro
 .line { fill: none; stroke-width: 1.75px; stroke-linejoin: round; stroke: var(--ink); }
 .rate, .p50 { stroke: var(--s0); }
 .p99 { stroke: var(--s1); stroke-dasharray: 4 2; }
+.line.thin { stroke-width: 0.75px; stroke-dasharray: none; }
 .break { stroke: var(--void); stroke-width: 1.5px; stroke-dasharray: 5 3; }
-.cut { stroke: var(--soft); stroke-width: 1.5px; stroke-dasharray: 2 4; }
+.cut { stroke: var(--ink); stroke-width: 1.75px; stroke-dasharray: 2 4; }
 .span { stroke-width: 1.25px; }
 .bar { stroke: var(--mark); stroke-width: 0.75px; }
-.bar.valid { fill: var(--mark); }
+.bar.valid { fill: var(--bar); }
 .bar.void { fill: url(#hatch); stroke: var(--void); }
 .bar.warm-up { fill: none; }
 .series-0 { stroke: var(--s0); } .filled.series-0 { fill: var(--s0); }
@@ -112,10 +113,10 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.875rem; }
   :root {
     color-scheme: light;
     --ground: #fff; --ink: #000; --soft: #333; --rule: #888; --grid: #ddd; --panel: #fff;
-    --link: #000; --mark: #000; --void: #000; --bar-ink: #fff; --interval: #ddd; --margin: #e6e6e6;
+    --link: #000; --mark: #000; --void: #000; --bar: #e3e3e3; --bar-ink: #000; --interval: #ddd; --margin: #e6e6e6;
     --noise: #000; --s0: #000; --s1: #000; --s2: #000; --s3: #000; --s4: #000; --s5: #000;
   }
-  @page { margin: 14mm; }
+  @page { size: landscape; margin: 12mm; }
   body { max-width: none; padding: 0; font-size: 10pt; }
   .skip, nav, details:not([open]) { display: none; }
   figure, svg, tr, li { break-inside: avoid; }
@@ -123,7 +124,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.875rem; }
   svg.wide { min-width: 0; }
   .multiples { grid-template-columns: repeat(4, 1fr); }
   figure, .scroll { overflow: visible; }
-  table { font-size: 7.5pt; }
+  table { font-size: 8pt; }
   th, td { padding-right: 1.5mm; }
   th.figures, td.figures { white-space: normal; }
 }
