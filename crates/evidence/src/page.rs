@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
-use record::compare::Matrix;
+use record::compare::{Comparison, LeftOut, Matrix};
 use record::digest::Digest;
 use record::load::{LoadRecord, Second, Step};
 use record::meta::{Build, HostFacts};
@@ -22,7 +22,6 @@ use serde::Deserialize;
 use stats::histogram::{self, MINIMUM_SAMPLES};
 
 use crate::compare::runs::Runs;
-use crate::compare::{CompareOptions, compare_runs};
 use crate::error::EvidenceError;
 
 /// Most cells whose distribution is read.
@@ -35,14 +34,12 @@ pub const MOST_SECONDS: u64 = 20_000;
 /// Histogram of the latency of successes in a load record.
 const LATENCY: &str = "latency.succeeded";
 
-/// Collects the page of a label directory under the options of its comparison. Nothing is
-/// written.
+/// Collects the page of a label directory around a comparison of its runs. Nothing is written.
 ///
 /// # Errors
 /// As [`crate::compare()`]; a load record that cannot be read is no error but a note.
-pub fn page(dir: &Path, options: &CompareOptions) -> Result<Page, EvidenceError> {
+pub fn page(dir: &Path, comparison: Comparison) -> Result<Page, EvidenceError> {
     let runs = Runs::read(dir)?;
-    let comparison = compare_runs(&runs, options)?;
     let left_out = comparison.left_out.clone();
     let matrix = crate::matrix::of_comparison(&runs, comparison);
     Ok(Collector::new(dir, &runs).page(matrix, left_out))
@@ -68,7 +65,7 @@ impl<'a> Collector<'a> {
         Self { dir, runs, measured: runs.measured().0, notes: Vec::new() }
     }
 
-    fn page(mut self, matrix: Matrix, left_out: Vec<record::compare::LeftOut>) -> Page {
+    fn page(mut self, matrix: Matrix, left_out: Vec<LeftOut>) -> Page {
         let cells = self.cells();
         let shown = self.runs_with_series();
         let mut series = Vec::new();
@@ -369,7 +366,7 @@ mod tests {
     }
 
     fn collected(dir: &Path) -> Page {
-        page(dir, &CompareOptions::default()).unwrap()
+        page(dir, crate::compare(dir, &crate::CompareOptions::default()).unwrap()).unwrap()
     }
 
     #[test]

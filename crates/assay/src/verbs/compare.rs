@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &CompareArguments, output: &Output) -> Outcome {
     let doubtful = evidence::is_doubtful(&comparison);
     evidence::select(&mut comparison, &options).map_err(failure)?;
     if let Some(path) = &arguments.html {
-        write_page(dir, &options, path)?;
+        write_page(dir, comparison.clone(), path)?;
     }
     if let Some(target) = &arguments.csv {
         write_csv(&comparison, target, output)?;
@@ -78,8 +78,8 @@ fn write_csv(comparison: &Comparison, target: &JsonTarget, output: &Output) -> R
 }
 
 /// Writes the page to look at, as `assay run` does beside the other tables of a label.
-pub(crate) fn write_page(dir: &Path, options: &CompareOptions, path: &Path) -> Result<(), Failure> {
-    let page = evidence::page(dir, options).map_err(failure)?;
+pub(crate) fn write_page(dir: &Path, comparison: Comparison, path: &Path) -> Result<(), Failure> {
+    let page = evidence::page(dir, comparison).map_err(failure)?;
     layout::write_atomic(path, report::matrix_html(&page).as_bytes())
         .map_err(|error| Failure::failed(format!("cannot write `{}`: {error}", path.display())))
 }

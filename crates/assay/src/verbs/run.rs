@@ -66,6 +66,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
     frozen::archive(&finished.dir, &matrix, &session.build)?;
     let comparison =
         evidence::compare(&finished.dir, &CompareOptions::default()).map_err(failure)?;
+    write_page(&finished.dir, comparison.clone(), &finished.dir.join(layout::MATRIX_HTML))?;
     let table = report::comparison_table(&comparison, Show::Primary);
     output.result(arguments.json.json.as_ref(), &matrix, || table)?;
     output.remark(&format!("kept in {}", finished.dir.display()));
@@ -151,8 +152,6 @@ fn write_matrix(finished: &Finished) -> Result<Matrix, Failure> {
     written(&path, layout::write_json(&path, &matrix))?;
     let path = finished.dir.join(layout::MATRIX_MD);
     written(&path, layout::write_atomic(&path, report::matrix_md(&matrix).as_bytes()))?;
-    let path = finished.dir.join(layout::MATRIX_HTML);
-    write_page(&finished.dir, &CompareOptions::default(), &path)?;
     Ok(matrix)
 }
 

@@ -118,7 +118,8 @@ fn latency(dice: &mut Dice, centre: f64) -> u64 {
 
 /// What `assay compare --html` would show of a label.
 pub(crate) fn page_of(label: &Path) -> Page {
-    evidence::page(label, &CompareOptions::default()).expect("a label of samples is readable")
+    let comparison = evidence::compare(label, &CompareOptions::default());
+    evidence::page(label, comparison.expect("samples compare")).expect("a label is readable")
 }
 
 /// A linear congruential generator (Knuth's MMIX constants): the same label every time.
