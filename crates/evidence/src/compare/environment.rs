@@ -73,8 +73,16 @@ fn first_difference<'f>(
     differing.map(String::as_str)
 }
 
+/// A value for people: the start of a hash tells as much as the whole.
 fn shown(facts: &Facts, key: &str) -> String {
-    facts.get(key).cloned().unwrap_or_else(|| "unset".to_owned())
+    const HASH: usize = 64;
+    match facts.get(key) {
+        Some(value) if value.len() == HASH && value.chars().all(|c| c.is_ascii_hexdigit()) => {
+            value.chars().take(HASH / 4).collect()
+        }
+        Some(value) => value.clone(),
+        None => "unset".to_owned(),
+    }
 }
 
 /// Whether `key` is `path` or lies below it.

@@ -12,14 +12,22 @@ mod contrast_tests;
 mod drift_tests;
 pub(crate) mod environment;
 #[cfg(test)]
+mod exclusion_tests;
+#[cfg(test)]
 mod fixture;
 mod geomean;
 mod identity;
 pub(crate) mod pairing;
+#[cfg(test)]
+mod property_tests;
 mod rows;
 pub(crate) mod runs;
 mod sentinel;
+#[cfg(test)]
+mod suite_tests;
 mod terms;
+#[cfg(test)]
+mod terms_tests;
 #[cfg(test)]
 mod tests;
 mod verdicts;
