@@ -13,6 +13,7 @@ use record::meta::Build;
 
 use crate::build_stamp;
 use crate::exit::Failure;
+use crate::output::Output;
 use crate::verbs::compare::failure;
 
 /// Archives a matrix, unless the newest archive was derived from the same digests by the same
@@ -34,17 +35,27 @@ pub(crate) fn archive(label: &Path, matrix: &Matrix, assay: &Build) -> Result<()
 }
 
 /// Holds a comparison against the frozen table of its label, when there is one and no option
-/// asked for another question than the table answered. A damaged archive is a remark.
-pub(crate) fn hold_against(label: &Path, options: &CompareOptions, comparison: &mut Comparison) {
-    let mut same_question = options.clone();
-    same_question.factor = None;
-    if same_question != CompareOptions::default() {
+/// asked for another question than the table answered. That it is the same, or that the archive
+/// is damaged, is a remark: digests alone give the same comparison. A difference is a result.
+pub(crate) fn hold_against(
+    label: &Path,
+    options: &CompareOptions,
+    comparison: &mut Comparison,
+    output: &Output,
+) {
+    // A factor leaves rows out; metrics and groups are only hidden, and later.
+    let rows = CompareOptions { factor: None, metrics: Vec::new(), group: None, ..options.clone() };
+    if rows != CompareOptions::default() {
         return;
     }
     let whole = options.factor.is_none();
     match evidence::frozen::check(label, comparison, whole, &build_stamp::stamp()) {
+        Ok(None) => {}
+        Ok(Some(check)) if check.differences.is_empty() => {
+            output.remark(&format!("equals the frozen table of {} in {}", check.by, check.frozen));
+        }
         Ok(check) => comparison.tables.frozen = check,
-        Err(error) => comparison.notes.push(format!("no look at the frozen table: {error}")),
+        Err(error) => output.remark(&format!("no look at the frozen table: {error}")),
     }
 }
 

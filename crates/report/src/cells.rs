@@ -4,7 +4,6 @@
 use record::compare::{CellRow, Contamination, Tables};
 
 use crate::compare::Show;
-use crate::doubts::some;
 use crate::section::Section;
 use crate::text::{NONE, in_unit, share};
 
@@ -152,20 +151,19 @@ fn strip(row: &CellRow) -> String {
 fn remarks(cells: &[CellRow]) -> Vec<String> {
     let mut lines = Vec::new();
     let has = |row: &CellRow, flag: &str| row.flags.iter().any(|own| own == flag);
-    // A void run takes all figures with it: said once for each cell.
-    let mut few: Vec<(String, Vec<String>)> = Vec::new();
-    for row in cells.iter().filter(|row| has(row, "few_runs")) {
-        let key = format!("{} ({} of {} runs valid)", row.cell, row.valid, row.runs);
-        match few.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, metrics)) => metrics.push(row.metric.clone()),
-            None => few.push((key, vec![row.metric.clone()])),
+    // A figure alone may lack samples, which its table shows; a cell without figures lacks runs.
+    let mut names: Vec<&str> = cells.iter().map(|row| row.cell.as_str()).collect();
+    names.dedup();
+    for name in names {
+        let own = || cells.iter().filter(|row| row.cell == name);
+        if own().all(|row| has(row, "few_runs")) {
+            let valid = own().map(|row| row.valid).max().unwrap_or_default();
+            let runs = own().map(|row| row.runs).max().unwrap_or_default();
+            lines.push(format!(
+                "few_runs: {name} with {valid} of {runs} runs valid is shown and excluded: a cell \
+                 counts from 2 valid runs on"
+            ));
         }
-    }
-    for (cell, metrics) in few {
-        lines.push(format!(
-            "few_runs: {cell} is shown and excluded in {}: a cell counts from 2 valid runs on",
-            some(&metrics)
-        ));
     }
     for row in cells.iter().filter(|row| has(row, "unstable")) {
         lines.push(format!(
