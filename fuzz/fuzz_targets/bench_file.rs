@@ -36,8 +36,9 @@ fuzz_target!(|data: &[u8]| {
     let overrides = bench::Overrides {
         only: first.strip_prefix("#--only ").map(str::to_owned),
         set: first.strip_prefix("#--set ").map(str::to_owned).into_iter().collect(),
+        rehearse: first.strip_prefix("#--rehearse ").map(str::to_owned),
         quick: first == "#--quick",
-        blocks: None,
+        ..bench::Overrides::default()
     };
     match bench::plan_source("fuzz.toml", text, Path::new("/bench"), &overrides, &Pretend) {
         Ok(plan) => assert!(!plan.runs.is_empty()),

@@ -110,6 +110,9 @@ pub(crate) struct BenchArguments {
     /// Set one value, as `load.measure=30s`; may be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Once for each length of the warm-up: `warmup=2s,5s,15s`.
+    #[arg(long, value_name = "KEY=A,B,..")]
+    pub(crate) rehearse: Option<String>,
     /// One block of tiny windows to prove the plumbing; no measurement.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -129,6 +132,15 @@ pub(crate) struct RunArguments {
     /// Complete a label that was interrupted.
     #[arg(long, requires = "label")]
     pub(crate) resume: bool,
+    /// Add blocks to a complete label; with `--only`, of these cells alone. A look at the data.
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "label",
+        conflicts_with_all = ["resume", "quick", "blocks"],
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    pub(crate) extend: Option<u32>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

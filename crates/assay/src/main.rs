@@ -7,6 +7,7 @@ mod cli;
 mod exit;
 mod frozen;
 mod hidden;
+mod looks;
 mod output;
 mod progress;
 mod signals;

@@ -36,8 +36,8 @@ const SHAPES: [&str; 2] = ["connections", "connections_per_request"];
 /// Roots of the keys that the two runs of a pair must agree in.
 const ALLOWED_ROOTS: [&str; 9] =
     ["host", "assay", "cpus", "observe", "load", "gates", "transport", "generator", "target"];
-/// Most looks that can be registered.
-const MAX_LOOKS: u64 = 20;
+/// Most looks that can be registered: the statistics have bounds for so many.
+const MAX_LOOKS: u64 = 8;
 /// Largest slowdown of a positive control: the target stands still for half of the time.
 const MAX_POSITIVE: f64 = 1.0;
 /// Slowdown of a positive control without `compare.positive`.

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use record::Format;
 use record::meta::FileHash;
-use record::plan::{Cell, Compare, Factor, Level, Plan, PlannedRun, Skipped};
+use record::plan::{
+    Cell, Compare, Extension, Factor, Fresh, Level, Plan, PlannedRun, Rehearsal, Skipped,
+    TargetKind,
+};
 
 use crate::Overrides;
 use crate::cell::Workshop;
@@ -23,6 +26,7 @@ use crate::notes::{self, Facts};
 use crate::patch::{self, Patcher};
 use crate::problem::{Diagnostics, Problems, Report};
 use crate::read::{self, Fields, Reading, Stage};
+use crate::rehearse;
 use crate::runs::{Design, MAX_RUNS};
 use crate::settings::{self, MAX_BLOCKS, Matrix};
 use crate::source::{At, MAX_SOURCE_BYTES, Sources};
@@ -88,7 +92,13 @@ fn expand_sources(
     let mut file = BenchFile::new(root, problems);
     check_tables(&file, &reading);
     read_environment(&mut file, input.env, &reading);
-    let (mut factors, complete) = Factors::new(&file, &reading);
+    let rehearsed = input
+        .overrides
+        .rehearse
+        .as_ref()
+        .and_then(|text| rehearse::rehearsal(text, &file.factors, sources, &reading));
+    let (rehearsed, rehearsal) = rehearsed.unzip();
+    let (mut factors, complete) = Factors::new(&file, rehearsed, &reading);
     check_only(&file, &factors, &reading);
 
     let mut matrix_table = table_of(&defaults, "matrix");
@@ -103,7 +113,10 @@ fn expand_sources(
     let mut compare = Compare::default();
     if complete {
         compare = compare::resolve(drafted, &file.hypotheses, &mut factors, &reading);
-        let varied: Vec<&str> = factors.varied.iter().map(|factor| factor.name.as_str()).collect();
+        // What the command line adds is in no list of the file.
+        let own = |factor: &&crate::factors::Factor| !is_rehearsed(&rehearsal, &factor.name);
+        let varied = factors.varied.iter().filter(own).map(|factor| factor.name.as_str());
+        let varied: Vec<&str> = varied.collect();
         settings::check_factors(&matrix_table, &varied, &reading);
     }
 
@@ -141,18 +154,27 @@ fn expand_sources(
         return None;
     }
 
+    if matrix.varies_layout {
+        check_layout(&design, &matrix_table, &reading)?;
+    }
+    let extensions = &input.overrides.extensions;
+    let total = extended_blocks(&design, matrix.blocks, extensions, &reading)?;
     let chosen_nest: Option<Vec<usize>> = matrix.nest.as_ref().map(|names| {
-        let index = |name: &String| factors.varied.iter().position(|f| f.name == *name);
-        names.iter().filter_map(index).collect()
+        let index = |name: &str| factors.varied.iter().position(|f| f.name == name);
+        let rehearsed = rehearsal.iter().map(|rehearsal| rehearsal.factor.as_str());
+        rehearsed.chain(names.iter().map(String::as_str)).filter_map(index).collect()
     });
     let Scheduled { nest, blocks, runs, estimate, moved_outside } =
-        schedule(&design, chosen_nest, &matrix, &reading)?;
+        schedule(&design, chosen_nest, &matrix, extensions, &reading)?;
     let instances = runs.iter().map(|run| run.instance).collect::<HashSet<u32>>().len();
     let distances = design.pair_distances(&blocks);
     let mut notes = notes::notes(&Facts {
         design: &design,
         distances: &distances,
-        blocks: matrix.blocks,
+        blocks: total,
+        own_blocks: matrix.blocks,
+        extensions,
+        matrix: &matrix,
         estimate,
         instances,
         moved_outside,
@@ -193,8 +215,8 @@ fn expand_sources(
         skipped,
         nest,
         order: matrix.order.describe(),
-        orders: BTreeMap::new(),
-        blocks: matrix.blocks,
+        orders: matrix.order.by_factor(),
+        blocks: total,
         gap_ns: matrix.gap_ns,
         runs,
         cpus,
@@ -204,8 +226,8 @@ fn expand_sources(
         estimate,
         notes,
         only: input.overrides.only.clone(),
-        extensions: Vec::new(),
-        rehearsal: None,
+        extensions: extensions.clone(),
+        rehearsal,
     })
 }
 
@@ -467,48 +489,122 @@ struct Scheduled {
     moved_outside: bool,
 }
 
+/// Whether the command line added a factor of this name.
+fn is_rehearsed(rehearsal: &Option<Rehearsal>, name: &str) -> bool {
+    rehearsal.as_ref().is_some_and(|rehearsal| rehearsal.factor == name)
+}
+
+/// A layout can only vary where a target is started by us, anew in each pair of blocks.
+fn check_layout(design: &Design<'_>, table: &Table, reading: &Reading) -> Option<()> {
+    let fault = design.cells.iter().find_map(|cell| {
+        let target = &cell.effective.target;
+        let name = &target.name;
+        match (&target.kind, target.fresh) {
+            (TargetKind::Url(_), _) => Some((
+                format!("`layout` cannot vary for target `{name}`: a `url` runs already"),
+                "leave `layout` out, or start the target by `command`",
+            )),
+            (_, Fresh::Matrix) => Some((
+                format!("`layout` cannot vary for target `{name}`, which stays up for the matrix"),
+                "its environment is set when it starts; write `fresh = \"change\"`",
+            )),
+            _ => None,
+        }
+    });
+    let Some((message, help)) = fault else { return Some(()) };
+    let report = match table.get("layout") {
+        Some(node) => Report::at(node.at, message),
+        None => Report::nowhere(message),
+    };
+    reading.report(report.help(help));
+    None
+}
+
+/// The number of all blocks; `None` when an extension was refused.
+fn extended_blocks(
+    design: &Design<'_>,
+    own: u32,
+    extensions: &[Extension],
+    reading: &Reading,
+) -> Option<u32> {
+    let mut total = own;
+    for extension in extensions {
+        total = total.saturating_add(extension.blocks);
+        if u64::from(total) > MAX_BLOCKS {
+            let message = format!("`--extend {}` makes {total} blocks", extension.blocks);
+            reading.report(Report::nowhere(message).help(format!("at most {MAX_BLOCKS}")));
+            return None;
+        }
+        if design.cells_of(extension).is_empty() {
+            let glob = extension.only.as_deref().unwrap_or_default();
+            let names = design.cells.iter().map(|cell| cell.name.as_str());
+            let near = words::nearest_suffix(glob, names);
+            let shown: String = glob.chars().take(60).flat_map(char::escape_debug).collect();
+            let message = format!("`--only {shown}` matches no cell of the label{near}");
+            reading.report(Report::nowhere(message));
+            return None;
+        }
+    }
+    Some(total)
+}
+
 /// Orders, instances and runs. Without a `nest` in the file, factors that change the target go
-/// outside when bring-ups would take over `bring_up_share` and that makes them fewer.
+/// outside when bring-ups would take over `bring_up_share` and that makes them fewer. The bench's
+/// own blocks decide that, so that an extension changes nothing before it.
 fn schedule(
     design: &Design<'_>,
     chosen_nest: Option<Vec<usize>>,
     matrix: &Matrix,
+    extensions: &[Extension],
     reading: &Reading,
 ) -> Option<Scheduled> {
     let by_name: HashMap<&str, &Cell> =
         design.cells.iter().map(|cell| (cell.name.as_str(), cell)).collect();
-    let one = |nest: Vec<usize>, moved_outside: bool| -> Option<Scheduled> {
-        if design.cells.len().saturating_mul(matrix.blocks as usize) > MAX_RUNS {
+    let one = |nest: Vec<usize>, moved: bool, extensions: &[Extension]| -> Option<Scheduled> {
+        let added: u32 = extensions.iter().map(|extension| extension.blocks).sum();
+        if design.cells.len().saturating_mul((matrix.blocks + added) as usize) > MAX_RUNS {
             return None;
         }
-        let blocks = design.blocks(&nest, matrix);
-        let runs = design.runs(&blocks, &nest, matrix.warmup_run)?;
+        let blocks = design.blocks(&nest, matrix, extensions);
+        let runs = design.runs(&blocks, &nest, matrix, extensions)?;
         let estimate = estimate::estimate(
             &runs,
             |run| by_name[run.cell.as_str()],
             matrix.gap_ns,
             matrix.timeout_ns,
         );
-        Some(Scheduled { nest, blocks, runs, estimate, moved_outside })
+        Some(Scheduled { nest, blocks, runs, estimate, moved_outside: moved })
     };
-    let is_chosen = chosen_nest.is_some();
-    let nest = chosen_nest.unwrap_or_else(|| design.default_nest());
-    let Some(scheduled) = one(nest, false) else {
+    let too_many = || {
         let message = format!("the plan has more than {MAX_RUNS} runs");
         let help = "fewer cells or fewer blocks";
         reading.report(Report::nowhere(message).help(help));
+    };
+    let is_chosen = chosen_nest.is_some();
+    let nest = chosen_nest.unwrap_or_else(|| design.default_nest());
+    let Some(scheduled) = one(nest, false, &[]) else {
+        too_many();
         return None;
     };
     let over = scheduled.estimate.time_ns.is_some_and(|time| {
         scheduled.estimate.bring_up_ns as f64 > time as f64 * matrix.bring_up_share
     });
-    if is_chosen || !over {
-        return Some(scheduled);
+    let decided = if is_chosen || !over {
+        scheduled
+    } else {
+        match one(design.targets_outside(&scheduled.nest), true, &[]) {
+            Some(other) if other.estimate.bring_up_ns < scheduled.estimate.bring_up_ns => other,
+            _ => scheduled,
+        }
+    };
+    if extensions.is_empty() {
+        return Some(decided);
     }
-    match one(design.targets_outside(&scheduled.nest), true) {
-        Some(other) if other.estimate.bring_up_ns < scheduled.estimate.bring_up_ns => Some(other),
-        _ => Some(scheduled),
+    let extended = one(decided.nest, decided.moved_outside, extensions);
+    if extended.is_none() {
+        too_many();
     }
+    extended
 }
 
 fn recorded(factors: &Factors) -> Vec<Factor> {

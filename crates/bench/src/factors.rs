@@ -79,8 +79,13 @@ pub(crate) struct Factors {
 
 impl Factors {
     /// Reads `[factors]`. A factor or level that is refused is reported and left out; `false`
-    /// when a whole factor is missing for that, so that cells would mislead.
-    pub(crate) fn new(file: &BenchFile, reading: &Reading) -> (Self, bool) {
+    /// when a whole factor is missing for that, so that cells would mislead. `rehearsed` is one
+    /// that the command line adds, last.
+    pub(crate) fn new(
+        file: &BenchFile,
+        rehearsed: Option<Factor>,
+        reading: &Reading,
+    ) -> (Self, bool) {
         let mut factors = Self { positive_share: DEFAULT_POSITIVE, ..Self::default() };
         let mut complete = true;
         for (name, node) in &file.factors {
@@ -109,6 +114,7 @@ impl Factors {
                 }
             }
         }
+        factors.varied.extend(rehearsed);
         conflicts(&factors.varied, reading);
         (factors, complete)
     }
@@ -216,7 +222,8 @@ fn tabled(
     };
     let factor = finish(name, None, drafts, node, reading)?;
     let sets_something = factor.levels.iter().any(|level| {
-        let mut any = false;
+        // Slowing is a change too.
+        let mut any = level.positive;
         leaves("", &level.patch, &mut |_, _| any = true);
         any
     });

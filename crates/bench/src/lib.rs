@@ -27,7 +27,9 @@ mod order;
 mod patch;
 mod positive;
 mod problem;
+mod random;
 mod read;
+mod rehearse;
 mod runs;
 mod schema;
 mod settings;
@@ -37,7 +39,7 @@ mod words;
 
 use std::path::Path;
 
-use record::plan::Plan;
+use record::plan::{Extension, Plan};
 
 pub use env::{Env, System};
 pub use problem::{Diagnostics, Problem};
@@ -53,6 +55,10 @@ pub struct Overrides {
     /// `--set KEY=VALUE`: a key of the effective run or of `matrix`, `gates`, `compare`; the
     /// value is TOML, anything else is text.
     pub set: Vec<String>,
+    /// `--rehearse warmup=2s,5s`: a row factor that varies the warm-up.
+    pub rehearse: Option<String>,
+    /// Blocks that were added to a label after its plan, in their order.
+    pub extensions: Vec<Extension>,
     /// `--quick`: one block of tiny windows without gaps, which is no measurement.
     pub quick: bool,
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use record::plan::{Estimate, Extent, Fresh, TargetKind};
+use record::plan::{Estimate, Extension, Extent, Fresh, TargetKind};
 use record::units::HumanDuration;
 
 use crate::factors::Level;
 use crate::runs::Design;
+use crate::settings::{Matrix, Policy};
 
 /// Most names in one note.
 const MAX_NAMES: usize = 8;
@@ -15,7 +16,12 @@ const MAX_NAMES: usize = 8;
 pub(crate) struct Facts<'d> {
     pub(crate) design: &'d Design<'d>,
     pub(crate) distances: &'d [(String, usize)],
+    /// All blocks.
     pub(crate) blocks: u32,
+    /// Those of the bench, without extensions.
+    pub(crate) own_blocks: u32,
+    pub(crate) extensions: &'d [Extension],
+    pub(crate) matrix: &'d Matrix,
     pub(crate) estimate: Estimate,
     pub(crate) instances: usize,
     /// The nest was changed to share instances.
@@ -44,12 +50,21 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     }
     broken_controls(facts, &mut notes);
     if !facts.distances.is_empty() && !facts.quick {
-        if facts.blocks % 2 == 1 {
+        if facts.blocks % 2 == 1 && !all_shuffled(facts) {
             notes.push(format!("{} blocks are odd: one order leads once more", facts.blocks));
         }
         if facts.blocks < 6 {
             notes.push(format!("{} blocks are under 6: no 95 % interval", facts.blocks));
         }
+    }
+    extended(facts, &mut notes);
+    shuffled(facts, &mut notes);
+    if facts.matrix.varies_layout {
+        notes.push(
+            "the memory layout of the targets differs from one pair of blocks to the next, and is \
+             the same for both arms of a block"
+                .to_owned(),
+        );
     }
     distances(facts, &mut notes);
     bring_ups(facts, &mut notes);
@@ -163,6 +178,44 @@ fn broken_controls(facts: &Facts<'_>, notes: &mut Vec<String>) {
     }
     if !alone.is_empty() {
         notes.push(format!("controls without the cell that they repeat: {}", some_of(&alone)));
+    }
+}
+
+/// Blocks that were added later, where they hold some cells only.
+fn extended(facts: &Facts<'_>, notes: &mut Vec<String>) {
+    let mut first = facts.own_blocks + 1;
+    for extension in facts.extensions {
+        let last = first + extension.blocks - 1;
+        let cells = extension.only.as_ref().map_or(String::new(), |glob| format!(" of `{glob}`"));
+        let blocks = if first == last {
+            format!("block {first}")
+        } else {
+            format!("blocks {first} to {last}")
+        };
+        notes.push(format!("{blocks}{cells} added later: a look at the data lies before"));
+        first = last + 1;
+    }
+}
+
+fn shuffled_factors<'d>(facts: &'d Facts<'_>) -> impl Iterator<Item = &'d str> {
+    let factors = facts.design.factors.varied.iter().map(|factor| factor.name.as_str());
+    factors.filter(|name| facts.matrix.order.of(name) == Policy::Shuffle)
+}
+
+fn all_shuffled(facts: &Facts<'_>) -> bool {
+    let contrasted = facts.design.factors.varied.iter().filter(|factor| factor.contrasted);
+    contrasted.map(|factor| facts.matrix.order.of(&factor.name)).all(|p| p == Policy::Shuffle)
+}
+
+fn shuffled(facts: &Facts<'_>, notes: &mut Vec<String>) {
+    let names: Vec<String> = shuffled_factors(facts).map(str::to_owned).collect();
+    if !names.is_empty() && facts.blocks > 1 {
+        notes.push(format!(
+            "the order of {} is shuffled anew in every block, from seed {}; that each level leads \
+             equally often is not promised",
+            some_of(&names),
+            facts.matrix.seed
+        ));
     }
 }
 

@@ -6,9 +6,14 @@
 //! and its reverse, so every two levels lead equally often after any even number of blocks. For
 //! even n the reverse of row k is row k + n/2, so n/2 rows and their reverses are the whole
 //! design and repeat after n blocks; for odd n all n rows are needed, 2n blocks.
+//!
+//! `shuffle` draws a fresh permutation for every block: no order is favoured, and none is
+//! promised to be balanced. Whatever the policy, an order is a permutation of the cells that are
+//! run: it is made after filtering and decides nothing about membership.
 
 use std::collections::BTreeMap;
 
+use crate::random::Random;
 use crate::settings::Policy;
 
 /// Row `k` of the Williams design for `n` levels: a permutation of `0..n`.
@@ -26,18 +31,25 @@ pub(crate) fn williams_row(n: usize, k: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The order of `n` levels in a block (from 1), before any reversal for rows.
-fn levels_in_block(n: usize, block: u32, policy: Policy, flip: bool) -> Vec<usize> {
-    if policy == Policy::Fixed || n == 0 {
-        return (0..n).collect();
+/// The order of `n` levels in a block (from 1). `flip` reverses it for every second row.
+fn levels_in_block(n: usize, block: u32, nested: &Nested, flip: bool) -> Vec<usize> {
+    let (mut order, reverse) = match nested.policy {
+        _ if n == 0 => return Vec::new(),
+        Policy::Fixed => return (0..n).collect(),
+        Policy::Shuffle => {
+            let what = format!("order {}", nested.factor);
+            (Random::of(nested.seed, &what, u64::from(block)).permutation(n), flip)
+        }
+        Policy::Balanced => {
+            let pair = (block as usize - 1) / 2;
+            let rows = if n.is_multiple_of(2) { n / 2 } else { n };
+            (williams_row(n, pair % rows), block.is_multiple_of(2) != flip)
+        }
+    };
+    if reverse {
+        order.reverse();
     }
-    let pair = (block as usize - 1) / 2;
-    let rows = if n.is_multiple_of(2) { n / 2 } else { n };
-    let mut row = williams_row(n, pair % rows);
-    if block.is_multiple_of(2) != flip {
-        row.reverse();
-    }
-    row
+    order
 }
 
 /// One factor as the order sees it.
@@ -48,6 +60,8 @@ pub(crate) struct Nested {
     /// Rows reverse what lies inside at every second level.
     pub(crate) contrasted: bool,
     pub(crate) policy: Policy,
+    /// Of the plan, for what is shuffled.
+    pub(crate) seed: u64,
 }
 
 /// The cells of one block in the order of execution.
@@ -84,7 +98,7 @@ fn arrange(
         by_level.entry(assignments[*cell][outer.factor]).or_default().push(*cell);
     }
     let groups: Vec<&Vec<usize>> = by_level.values().collect();
-    for index in levels_in_block(groups.len(), block, outer.policy, flip) {
+    for index in levels_in_block(groups.len(), block, outer, flip) {
         let turns = !outer.contrasted && index % 2 == 1;
         arrange(assignments, groups[index], inner, block, flip != turns, order);
     }
@@ -95,6 +109,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn nested(factor: usize, contrasted: bool, policy: Policy) -> Nested {
+        Nested { factor, contrasted, policy, seed: 1 }
+    }
+
+    fn balanced(n: usize, block: u32) -> Vec<usize> {
+        levels_in_block(n, block, &nested(0, true, Policy::Balanced), false)
+    }
+
+    /// five levels, six blocks, to the letter.
+    #[test]
+    fn five_levels_in_six_blocks() {
+        let orders: Vec<Vec<usize>> = (1..=6).map(|block| balanced(5, block)).collect();
+        assert_eq!(
+            orders,
+            [
+                [0, 1, 4, 2, 3],
+                [3, 2, 4, 1, 0],
+                [1, 2, 0, 3, 4],
+                [4, 3, 0, 2, 1],
+                [2, 3, 1, 4, 0],
+                [0, 4, 1, 3, 2],
+            ]
+        );
+    }
 
     #[test]
     fn rows_are_the_published_ones() {
@@ -123,7 +162,7 @@ mod tests {
                 for b in 0..a {
                     let mut leads = 0_i32;
                     for block in 1..=2 * pairs {
-                        let order = levels_in_block(n, block, Policy::Balanced, false);
+                        let order = balanced(n, block);
                         let at = |level| order.iter().position(|found| *found == level);
                         leads += if at(a) < at(b) { 1 } else { -1 };
                     }
@@ -138,7 +177,7 @@ mod tests {
             let blocks = if n % 2 == 0 { n } else { 2 * n };
             let mut followed = vec![vec![0; n]; n];
             for block in 1..=blocks {
-                let order = levels_in_block(n, block as u32, Policy::Balanced, false);
+                let order = balanced(n, block as u32);
                 for pair in order.windows(2) {
                     followed[pair[0]][pair[1]] += 1;
                 }
@@ -156,8 +195,8 @@ mod tests {
             let assignments: Vec<Vec<usize>> =
                 (0..rows).flat_map(|row| (0..levels).map(move |level| vec![row, level])).collect();
             let nest = [
-                Nested { factor: 0, contrasted: false, policy: Policy::Balanced },
-                Nested { factor: 1, contrasted: true, policy: Policy::Balanced },
+                nested(0, false, Policy::Balanced),
+                nested(1, true, Policy::Balanced),
             ];
             for row in 0..rows {
                 let mut leads = 0_i32;
@@ -168,6 +207,47 @@ mod tests {
                 }
                 prop_assert_eq!(leads, 0);
             }
+        }
+
+        /// whatever was filtered, whatever the policies, an order holds every cell that
+        /// is run exactly once, and is the same each time it is asked for.
+        #[test]
+        fn an_order_never_changes_membership(
+            kept in proptest::collection::vec(any::<bool>(), 24),
+            policies in proptest::collection::vec(0_usize..3, 3),
+            rows in proptest::collection::vec(any::<bool>(), 3),
+            block in 1_u32..50,
+            seed in any::<u64>(),
+        ) {
+            let all = (0..2).flat_map(|a| (0..3).flat_map(move |b| (0..4).map(move |c| vec![a, b, c])));
+            let assignments: Vec<Vec<usize>> =
+                all.zip(&kept).filter(|(_, kept)| **kept).map(|(cell, _)| cell).collect();
+            let nest: Vec<Nested> = (0..3)
+                .map(|factor| Nested {
+                    factor,
+                    contrasted: !rows[factor],
+                    policy: [Policy::Balanced, Policy::Fixed, Policy::Shuffle][policies[factor]],
+                    seed,
+                })
+                .collect();
+            let order = block_order(&assignments, &nest, block);
+            let mut members = order.clone();
+            members.sort_unstable();
+            prop_assert_eq!(members, (0..assignments.len()).collect::<Vec<_>>());
+            prop_assert_eq!(order, block_order(&assignments, &nest, block));
+        }
+
+        /// A shuffled factor has another order in another block or under another seed, often
+        /// enough that 40 blocks never agree in all of it.
+        #[test]
+        fn a_shuffle_is_fresh_in_every_block(seed in any::<u64>()) {
+            let orders = |seed: u64| -> Vec<Vec<usize>> {
+                let shuffled = Nested { seed, ..nested(0, true, Policy::Shuffle) };
+                (1..=40).map(|block| levels_in_block(5, block, &shuffled, false)).collect()
+            };
+            let mine = orders(seed);
+            prop_assert!(mine.iter().any(|order| *order != mine[0]));
+            prop_assert_ne!(&mine, &orders(seed.wrapping_add(1)));
         }
     }
 }

@@ -2,15 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use record::plan::{Cell, Fresh, PlannedRun, RunKind, TargetKind};
+use record::plan::{Cell, Extension, Fresh, PlannedRun, RunKind, TargetKind};
 
 use crate::cells::Combination;
 use crate::factors::Factors;
 use crate::order::{Nested, block_order};
+use crate::random::Random;
 use crate::settings::{Matrix, WarmupRun};
+use crate::words;
 
 /// Most runs, warm-up runs included.
 pub(crate) const MAX_RUNS: usize = 100_000;
+/// Most bytes of padding: a page, after which the layout of a page repeats.
+const MOST_LAYOUT_BYTES: u64 = 4_096;
 
 /// The cells that are run, beside their combinations of levels.
 pub(crate) struct Design<'b> {
@@ -50,8 +54,15 @@ impl<'b> Design<'b> {
         outside.into_iter().chain(inside).collect()
     }
 
-    /// The cells of every block in the order of execution, as indices.
-    pub(crate) fn blocks(&self, nest: &[usize], matrix: &Matrix) -> Vec<Vec<usize>> {
+    /// The cells of every block in the order of execution, as indices: the blocks of the bench,
+    /// then those of each extension, which may hold some cells only. An extension goes on where
+    /// the blocks before it ended, so that leads stay balanced.
+    pub(crate) fn blocks(
+        &self,
+        nest: &[usize],
+        matrix: &Matrix,
+        extensions: &[Extension],
+    ) -> Vec<Vec<usize>> {
         let nested: Vec<Nested> = nest
             .iter()
             .map(|factor| {
@@ -60,16 +71,41 @@ impl<'b> Design<'b> {
                     factor: *factor,
                     contrasted: found.contrasted,
                     policy: matrix.order.of(&found.name),
+                    seed: matrix.seed,
                 }
             })
             .collect();
-        let assignments: Vec<Vec<usize>> =
-            self.combinations.iter().map(|cell| cell.levels.clone()).collect();
-        (1..=matrix.blocks).map(|block| block_order(&assignments, &nested, block)).collect()
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let base = Extension { blocks: matrix.blocks, ..Extension::default() };
+        for part in std::iter::once(&base).chain(extensions) {
+            let cells = self.cells_of(part);
+            let assignments: Vec<Vec<usize>> =
+                cells.iter().map(|cell| self.combinations[*cell].levels.clone()).collect();
+            for _ in 0..part.blocks {
+                let block = u32::try_from(blocks.len() + 1).unwrap_or(u32::MAX);
+                let order = block_order(&assignments, &nested, block);
+                blocks.push(order.into_iter().map(|index| cells[index]).collect());
+            }
+        }
+        blocks
     }
 
-    /// The instance that serves a cell in a block, as a key: equal keys share an instance.
-    fn instance_key(&self, cell: usize, block: usize, order: usize, nest: &[usize]) -> InstanceKey {
+    /// The cells that an extension holds.
+    pub(crate) fn cells_of(&self, extension: &Extension) -> Vec<usize> {
+        let holds =
+            |name: &str| extension.only.as_ref().is_none_or(|glob| words::glob_matches(glob, name));
+        let all = self.combinations.iter().enumerate();
+        all.filter(|(_, cell)| holds(&cell.name)).map(|(index, _)| index).collect()
+    }
+
+    /// The instance that serves a cell in a block, as a key: equal keys share an instance. `part`
+    /// is the bench's own blocks or an extension: nothing stays up from one to the next.
+    fn instance_key(
+        &self,
+        cell: usize,
+        (part, block, order): (usize, usize, usize),
+        nest: &[usize],
+    ) -> InstanceKey {
         let levels = &self.combinations[cell].levels;
         match self.cells[cell].effective.target.fresh {
             Fresh::Run => InstanceKey::Run(block, order),
@@ -82,7 +118,7 @@ impl<'b> Design<'b> {
                 let prefix = nest[..depth].iter().map(|factor| levels[*factor]).collect();
                 InstanceKey::Change(block, prefix)
             }
-            Fresh::Matrix => InstanceKey::Matrix(self.target_levels(cell)),
+            Fresh::Matrix => InstanceKey::Matrix(part, self.target_levels(cell)),
         }
     }
 
@@ -139,12 +175,14 @@ impl<'b> Design<'b> {
         None
     }
 
-    /// All runs in the order of execution; `None` when there are more than [`MAX_RUNS`].
+    /// All runs in the order of execution; `None` when there are more than [`MAX_RUNS`]. Runs of
+    /// the bench's own blocks are the same with extensions and without.
     pub(crate) fn runs(
         &self,
         blocks: &[Vec<usize>],
         nest: &[usize],
-        warmup_run: WarmupRun,
+        matrix: &Matrix,
+        extensions: &[Extension],
     ) -> Option<Vec<PlannedRun>> {
         let measured: usize = blocks.iter().map(Vec::len).sum();
         if measured > MAX_RUNS {
@@ -152,14 +190,15 @@ impl<'b> Design<'b> {
         }
         let mut keys = Vec::with_capacity(measured);
         let mut served: HashMap<InstanceKey, u32> = HashMap::new();
+        let parts = parts(matrix.blocks, extensions);
         for (block, cells) in blocks.iter().enumerate() {
+            let (part, _) = part_of(&parts, block);
             for (order, cell) in cells.iter().enumerate() {
-                let key = self.instance_key(*cell, block, order, nest);
+                let key = self.instance_key(*cell, (part, block, order), nest);
                 *served.entry(key.clone()).or_default() += 1;
                 keys.push((block, order, *cell, key));
             }
         }
-        let block_width = digits(blocks.len());
         let order_width = digits(blocks.iter().map(Vec::len).max().unwrap_or(0));
         let mut instances: HashMap<InstanceKey, u32> = HashMap::new();
         let mut runs = Vec::with_capacity(measured);
@@ -173,12 +212,15 @@ impl<'b> Design<'b> {
                 next
             });
             let warm = is_first
-                && match warmup_run {
+                && match matrix.warmup_run {
                     WarmupRun::Auto => several,
                     WarmupRun::Always => true,
                     WarmupRun::Never => false,
                 };
             let name = &self.cells[cell].name;
+            // Of all blocks there were when this one was planned, so that no name ever changes.
+            let block_width = digits(part_of(&parts, block).1);
+            let layout_bytes = if matrix.varies_layout { layout(matrix.seed, block) } else { 0 };
             let (block, order) = (number(block), number(order));
             let mut push = |kind: RunKind, mark: &str| {
                 let dir = format!("{block:0block_width$}-{order:0order_width$}{mark}-{name}");
@@ -189,7 +231,7 @@ impl<'b> Design<'b> {
                     cell: name.clone(),
                     kind,
                     instance,
-                    layout_bytes: 0,
+                    layout_bytes,
                 });
             };
             if warm {
@@ -227,15 +269,15 @@ impl<'b> Design<'b> {
                 })
                 .collect();
             let mut farthest = 0;
-            let mut position = vec![0; self.combinations.len()];
             for block in blocks {
+                let mut position = vec![None; self.combinations.len()];
                 for (place, cell) in block.iter().enumerate() {
-                    position[*cell] = place;
+                    position[*cell] = Some(place);
                 }
                 let pairs = partners.iter().enumerate();
                 let distance = pairs
                     .filter_map(|(cell, partner)| {
-                        partner.map(|partner| position[cell].abs_diff(position[partner]))
+                        Some(usize::abs_diff(position[cell]?, position[(*partner)?]?))
                     })
                     .max();
                 farthest = farthest.max(distance.unwrap_or(0));
@@ -280,8 +322,34 @@ enum InstanceKey {
     Run(usize, usize),
     /// Block, and levels down to the innermost that changes the target.
     Change(usize, Vec<usize>),
-    /// Levels that change the target.
-    Matrix(Vec<usize>),
+    /// Part of the plan, and levels that change the target.
+    Matrix(usize, Vec<usize>),
+}
+
+/// The parts of a plan: where each ends, in blocks. The first is the bench's own.
+fn parts(own: u32, extensions: &[Extension]) -> Vec<usize> {
+    let mut end = own as usize;
+    let mut ends = vec![end];
+    for extension in extensions {
+        end += extension.blocks as usize;
+        ends.push(end);
+    }
+    ends
+}
+
+/// The part that a block (from 0) belongs to, and where that ends.
+fn part_of(parts: &[usize], block: usize) -> (usize, usize) {
+    let part = parts.iter().position(|end| block < *end).unwrap_or(0);
+    (part, parts[part])
+}
+
+/// Bytes by which the target's environment is padded in a block (from 0): of its own for each
+/// pair of blocks, so that both orders meet the same layout. Every length up to a page is as
+/// likely; what lies above the environment, the stack, moves with it (T. Mytkowicz et al.,
+/// "Producing wrong data without doing anything obviously wrong", ASPLOS 2009).
+fn layout(seed: u64, block: usize) -> u32 {
+    let drawn = Random::of(seed, "layout", block as u64 / 2).below(MOST_LAYOUT_BYTES);
+    u32::try_from(drawn + 1).unwrap_or(u32::MAX)
 }
 
 /// Whether listeners on two hosts can want the same port.

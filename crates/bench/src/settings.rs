@@ -1,6 +1,8 @@
 //! The settings that are no choice of a table: `[matrix]`, `[gates]`, `[cpus]`, `[observe]`;
 //! `[compare]` has its own module.
 
+use std::collections::BTreeMap;
+
 use record::plan::{Cpus, Gates};
 
 use crate::compare::no_factor;
@@ -19,13 +21,19 @@ pub(crate) enum Policy {
     Balanced,
     /// As written, in every block.
     Fixed,
+    /// A fresh permutation in every block, from the seed.
+    Shuffle,
 }
 
 impl Policy {
-    const WORDS: [&'static str; 2] = ["balanced", "fixed"];
+    const WORDS: [&'static str; 3] = ["balanced", "fixed", "shuffle"];
 
     fn of(word: &str) -> Self {
-        if word == "fixed" { Self::Fixed } else { Self::Balanced }
+        match word {
+            "fixed" => Self::Fixed,
+            "shuffle" => Self::Shuffle,
+            _ => Self::Balanced,
+        }
     }
 
     /// The word in the file.
@@ -33,6 +41,7 @@ impl Policy {
         match self {
             Self::Balanced => "balanced",
             Self::Fixed => "fixed",
+            Self::Shuffle => "shuffle",
         }
     }
 }
@@ -54,6 +63,16 @@ impl Order {
                 .iter()
                 .find(|(name, _)| name == factor)
                 .map_or(Policy::Balanced, |(_, policy)| *policy),
+        }
+    }
+
+    /// The policies by factor, where they have their own.
+    pub(crate) fn by_factor(&self) -> BTreeMap<String, String> {
+        match self {
+            Self::All(_) => BTreeMap::new(),
+            Self::By(list) => {
+                list.iter().map(|(name, policy)| (name.clone(), policy.word().to_owned())).collect()
+            }
         }
     }
 
@@ -93,6 +112,8 @@ pub(crate) struct Matrix {
     pub(crate) warmup_run: WarmupRun,
     pub(crate) timeout_ns: Option<u64>,
     pub(crate) bring_up_share: f64,
+    /// Whether the target's environment is padded by a length of its own in each pair of blocks.
+    pub(crate) varies_layout: bool,
 }
 
 /// Reads `[matrix]`; the defaults are a layer below it.
@@ -110,6 +131,8 @@ pub(crate) fn matrix(fields: &mut Fields<'_>, reading: &Reading) -> Matrix {
         warmup_run: fields.get("warmup_run", reading, warmup_run).unwrap_or(WarmupRun::Auto),
         timeout_ns: fields.get("timeout", reading, read::some_duration),
         bring_up_share: fields.get("bring_up_share", reading, read::share).unwrap_or(1.0),
+        varies_layout: fields.get("layout", reading, read::word("layout", &["fixed", "vary"]))
+            == Some("vary"),
     }
 }
 

@@ -437,7 +437,7 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
 }
 
 /// A duration, or a bare count of requests.
-fn extent(node: &Node) -> Read<Extent> {
+pub(crate) fn extent(node: &Node) -> Read<Extent> {
     match node.value {
         Value::Int(0) => Ok(Extent::Count(0)),
         Value::Int(_) => COUNT.read(node).map(Extent::Count),

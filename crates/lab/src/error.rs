@@ -26,9 +26,41 @@ pub enum LabError {
         /// Output directory.
         out: PathBuf,
     },
+    /// Extending was asked for and there is nothing to extend.
+    #[error("no label `{label}` in `{}` to extend", .out.display())]
+    NothingToExtend {
+        /// The label.
+        label: String,
+        /// Output directory.
+        out: PathBuf,
+    },
+    /// Runs of the label are still to be made.
+    #[error(
+        "label `{label}` is not complete: {left} runs are left; `--resume` makes them, then extend it"
+    )]
+    Incomplete {
+        /// The label.
+        label: String,
+        /// Measured runs.
+        left: usize,
+    },
+    /// No run that is made now could be paired with those of the label.
+    #[error(
+        "label `{label}` was made elsewhere: `{what}` was {before} and is {now}; make a new label"
+    )]
+    OtherPlace {
+        /// The label.
+        label: String,
+        /// The fact: `assay`, `host.kernel`.
+        what: String,
+        /// What it was.
+        before: String,
+        /// What it is.
+        now: String,
+    },
     /// The label was made from another plan.
     #[error(
-        "label `{label}` was made from another plan: `{differs}` differs; resume it with the bench and options it was made with"
+        "label `{label}` was made from another plan: `{differs}` differs; resume or extend it with the bench and options it was made with"
     )]
     OtherPlan {
         /// The label.
@@ -95,6 +127,9 @@ impl LabError {
             self,
             Self::LabelExists { .. }
                 | Self::NothingToResume { .. }
+                | Self::NothingToExtend { .. }
+                | Self::Incomplete { .. }
+                | Self::OtherPlace { .. }
                 | Self::OtherPlan { .. }
                 | Self::Busy { .. }
                 | Self::TooLittleDisk { .. }

@@ -5,17 +5,18 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clock::{Clock, Monotonic};
-use record::Validity;
 use record::meta::Build;
 use record::plan::{Cell, Extent, Plan};
+use record::{Validity, layout};
 
 use crate::digester::Digester;
 use crate::error::LabError;
 use crate::facts::Facts;
 use crate::instances::Instances;
 use crate::interrupt::Interrupt;
-use crate::label::Label;
+use crate::label::{Label, Opening};
 use crate::pending::{Pending, pending};
+use crate::predecessor::{Previous, predecessor};
 use crate::progress::{Progress, Step};
 use crate::run::{Ended, Surroundings, counts, make};
 
@@ -32,8 +33,8 @@ pub struct Session<'a> {
     pub out: PathBuf,
     /// Label.
     pub label: String,
-    /// Complete an existing label instead of creating one.
-    pub resume: bool,
+    /// Whether the label is created, completed or extended.
+    pub opening: Opening,
     /// Our own program, for the hidden verbs.
     pub assay: PathBuf,
     /// Our own build.
@@ -57,6 +58,8 @@ pub struct Finished {
     pub digested: Vec<(String, Validity)>,
     /// Measured runs that are still to make.
     pub left: usize,
+    /// Blocks of which every measured run is digested.
+    pub blocks: u32,
     /// Whether the user stopped it.
     pub interrupted: bool,
     /// The parent's own CPU over the session, ns.
@@ -74,8 +77,9 @@ pub fn execute(session: &Session<'_>, progress: &mut dyn Progress) -> Result<Fin
     let began = Instant::now();
     let cpu_before = clock::own_usage();
     require_free_ports(session.plan)?;
-    let label = Label::open(&session.out, &session.label, session.plan, session.resume)?;
-    if session.resume {
+    let label =
+        Label::open(&session.out, &session.label, session.plan, session.opening, &session.build)?;
+    if session.opening != Opening::New {
         label.sweep_scratch()?;
     }
     let facts = Facts::gather(
@@ -84,7 +88,10 @@ pub fn execute(session: &Session<'_>, progress: &mut dyn Progress) -> Result<Fin
         session.options.clone(),
         &session.plan.cpus.parent,
     );
-    let todo = pending(&session.plan.runs, &label.runs()?);
+    let made_before = label.runs()?;
+    let todo = pending(&session.plan.runs, &made_before);
+    let previous =
+        predecessor(&label.dir.join(layout::RUNS), &made_before, facts.host.boot_id.as_deref());
     let cells: BTreeMap<&str, &Cell> =
         session.plan.cells.iter().map(|cell| (cell.name.as_str(), cell)).collect();
 
@@ -94,7 +101,7 @@ pub fn execute(session: &Session<'_>, progress: &mut dyn Progress) -> Result<Fin
         facts: &facts,
         cells,
         instances: Instances::default(),
-        previous: None,
+        previous,
         digested: Vec::new(),
         failed_bring_ups: 0,
         began,
@@ -104,16 +111,17 @@ pub fn execute(session: &Session<'_>, progress: &mut dyn Progress) -> Result<Fin
     // Instances end here, whatever happened.
     drop(matrix);
     made?;
-    let left = pending(&session.plan.runs, &label.runs()?)
-        .iter()
-        .filter(|run| counts(run.planned.kind))
-        .count();
+    let still = pending(&session.plan.runs, &label.runs()?);
+    let left: Vec<&Pending> = still.iter().filter(|run| counts(run.planned.kind)).collect();
+    let broken: BTreeSet<u32> = left.iter().map(|run| run.planned.block).collect();
+    let blocks: BTreeSet<u32> = session.plan.runs.iter().map(|run| run.block).collect();
     let cpu = clock::own_usage();
     Ok(Finished {
         dir: label.dir.clone(),
         planned: session.plan.runs.iter().filter(|run| counts(run.kind)).count(),
         digested,
-        left,
+        left: left.len(),
+        blocks: blocks.difference(&broken).count() as u32,
         interrupted: session.interrupt.wants_stop(),
         parent_cpu_ns: cpu.cpu_user_ns + cpu.cpu_sys_ns
             - cpu_before.cpu_user_ns
@@ -140,8 +148,7 @@ struct Matrix<'a> {
     facts: &'a Facts,
     cells: BTreeMap<&'a str, &'a Cell>,
     instances: Instances,
-    /// End of the previous run and its cell.
-    previous: Option<(u64, String)>,
+    previous: Option<Previous>,
     digested: Vec<(String, Validity)>,
     failed_bring_ups: u32,
     began: Instant,
@@ -187,11 +194,13 @@ impl Matrix<'_> {
             since_previous_run_ns: self
                 .previous
                 .as_ref()
-                .map(|(ended_ns, _)| Monotonic.now_ns() - ended_ns),
-            previous_cell: self.previous.as_ref().map(|(_, cell)| cell.clone()),
+                .and_then(|previous| previous.ended_ns)
+                .map(|ended_ns| Monotonic.now_ns().saturating_sub(ended_ns)),
+            previous_cell: self.previous.as_ref().map(|previous| previous.cell.clone()),
         };
         let ended = make(run, cell, &surroundings, &mut self.instances, progress)?;
-        self.previous = Some((Monotonic.now_ns(), run.planned.cell.clone()));
+        self.previous =
+            Some(Previous { cell: run.planned.cell.clone(), ended_ns: Some(Monotonic.now_ns()) });
         match ended {
             Ended::Aborted => Ok(true),
             Ended::Digested { validity, came_up } => {
@@ -206,7 +215,8 @@ impl Matrix<'_> {
 
     /// The plan's gap since the end of the previous run.
     fn gap(&self, progress: &mut dyn Progress) {
-        let Some((ended_ns, _)) = &self.previous else { return };
+        let ended_ns = self.previous.as_ref().and_then(|previous| previous.ended_ns);
+        let Some(ended_ns) = ended_ns else { return };
         let until_ns = ended_ns.saturating_add(self.session.plan.gap_ns);
         let left_ns = until_ns.saturating_sub(Monotonic.now_ns());
         if left_ns == 0 {

@@ -1,4 +1,5 @@
-//! The label directory: created exclusively, or resumed when it was made from the same plan.
+//! The label directory: created exclusively, resumed when it was made from the same plan, or
+//! extended by more blocks of it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -6,7 +7,8 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use record::layout;
-use record::plan::Plan;
+use record::meta::{Build, Meta};
+use record::plan::{Plan, PlannedRun, RunKind};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::error::LabError;
@@ -15,6 +17,27 @@ use crate::error::LabError;
 pub(crate) const INSTANCES: &str = "instances";
 /// Held open with an exclusive lock while a matrix runs.
 const LOCK: &str = ".lock";
+
+/// How a label comes into being.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// It is created; it must not exist.
+    New,
+    /// What is left of it is made.
+    Resume,
+    /// It is complete, and the plan has more blocks than it.
+    Extend,
+}
+
+/// The plan that a label was made from; `None` when there is no such label, or when it was killed
+/// before its plan was written. `quick` labels are not looked at.
+///
+/// # Errors
+/// A plan that cannot be read.
+pub fn kept_plan(out: &Path, label: &str) -> Result<Option<Plan>, LabError> {
+    let path = out.join(label).join(layout::PLAN);
+    if path.is_file() { Ok(Some(layout::read_json(&path)?)) } else { Ok(None) }
+}
 
 /// A label that is ours to write.
 #[derive(Debug)]
@@ -26,31 +49,26 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    /// Creates or resumes a label. A new one is written to disk only when the estimate fits.
+    /// Creates, resumes or extends a label. A new one is written to disk only when the estimate
+    /// fits. `build` is the tool that makes the runs: an extension is made by the same one.
     pub(crate) fn open(
         out: &Path,
         label: &str,
         plan: &Plan,
-        resume: bool,
+        opening: Opening,
+        build: &Build,
     ) -> Result<Self, LabError> {
         let base = if plan.quick { out.join(layout::QUICK) } else { out.to_owned() };
         let dir = base.join(label);
         let written = record::redact::plan(plan);
-        if resume {
-            if !dir.is_dir() {
-                return Err(LabError::NothingToResume { label: label.to_owned(), out: base });
-            }
-            let lock = lock(&dir, label)?;
-            let this = Self { dir, name: label.to_owned(), _lock: lock };
-            // Killed before the plan was written: nothing was run, so nothing can differ.
-            if this.dir.join(layout::PLAN).is_file() {
-                let before: Plan = layout::read_json(&this.dir.join(layout::PLAN))?;
-                if let Some(differs) = difference(&before, &written) {
-                    return Err(LabError::OtherPlan { label: label.to_owned(), differs });
-                }
-            }
-            return this.prepare(&written);
+        match opening {
+            Opening::New => Self::create(base, dir, label, &written),
+            Opening::Resume => Self::resume(base, dir, label, &written),
+            Opening::Extend => Self::extend(base, dir, label, &written, build),
         }
+    }
+
+    fn create(base: PathBuf, dir: PathBuf, label: &str, plan: &Plan) -> Result<Self, LabError> {
         if dir.exists() {
             return Err(LabError::LabelExists { label: label.to_owned(), out: base });
         }
@@ -63,7 +81,94 @@ impl Label {
             other => other.map_err(LabError::write(&dir))?,
         }
         let lock = lock(&dir, label)?;
-        Self { dir, name: label.to_owned(), _lock: lock }.prepare(&written)
+        Self { dir, name: label.to_owned(), _lock: lock }.prepare(plan)
+    }
+
+    fn resume(base: PathBuf, dir: PathBuf, label: &str, plan: &Plan) -> Result<Self, LabError> {
+        if !dir.is_dir() {
+            return Err(LabError::NothingToResume { label: label.to_owned(), out: base });
+        }
+        let lock = lock(&dir, label)?;
+        let this = Self { dir, name: label.to_owned(), _lock: lock };
+        // Killed before the plan was written: nothing was run, so nothing can differ.
+        if this.dir.join(layout::PLAN).is_file() {
+            let before: Plan = layout::read_json(&this.dir.join(layout::PLAN))?;
+            if let Some(differs) = difference(&before, plan) {
+                return Err(LabError::OtherPlan { label: label.to_owned(), differs });
+            }
+        }
+        this.prepare(plan)
+    }
+
+    /// The plan takes the place of the one before in a single step: from then on the label is
+    /// one that was interrupted before its last blocks, and `--resume` completes it.
+    fn extend(
+        base: PathBuf,
+        dir: PathBuf,
+        label: &str,
+        plan: &Plan,
+        build: &Build,
+    ) -> Result<Self, LabError> {
+        let path = dir.join(layout::PLAN);
+        if !path.is_file() {
+            return Err(LabError::NothingToExtend { label: label.to_owned(), out: base });
+        }
+        let lock = lock(&dir, label)?;
+        let this = Self { dir, name: label.to_owned(), _lock: lock };
+        let before: Plan = layout::read_json(&path)?;
+        if let Some(differs) = difference(&before, &shortened(plan, &before)) {
+            return Err(LabError::OtherPlan { label: label.to_owned(), differs });
+        }
+        let runs = this.runs()?;
+        let measured = |run: &&PlannedRun| run.kind == RunKind::Measured;
+        let left = crate::pending::pending(&before.runs, &runs)
+            .iter()
+            .filter(|run| measured(&&run.planned))
+            .count();
+        if left > 0 {
+            return Err(LabError::Incomplete { label: label.to_owned(), left });
+        }
+        this.require_same_place(&runs, build)?;
+        let more = plan.estimate.disk_bytes.saturating_sub(before.estimate.disk_bytes);
+        require_room(&this.dir, more)?;
+        layout::write_json(&path, plan).map_err(LabError::write(&path))?;
+        this.prepare(plan)
+    }
+
+    /// Refuses what no pair of the label could be compared with: another build of the tool, and
+    /// another host, kernel or boot.
+    fn require_same_place(
+        &self,
+        runs: &BTreeMap<String, bool>,
+        build: &Build,
+    ) -> Result<(), LabError> {
+        let complete = runs.iter().find(|(_, complete)| **complete).map(|(name, _)| name);
+        let Some(name) = complete else { return Ok(()) };
+        let before: Meta =
+            layout::read_json(&self.dir.join(layout::RUNS).join(name).join(layout::META))?;
+        let now = observe::host_facts();
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+        let build_of = |build: &Build| {
+            let start: String = build.sha256.chars().take(16).collect();
+            format!("{} {} {start}", build.version, build.commit)
+        };
+        let facts = [
+            ("assay", build_of(&before.assay), build_of(build)),
+            ("host.name", before.host.name.clone(), now.name.clone()),
+            ("host.kernel", before.host.kernel.clone(), now.kernel.clone()),
+            ("host.boot_id", text(&before.host.boot_id), text(&now.boot_id)),
+            ("host.governor", text(&before.host.governor), text(&now.governor)),
+            ("host.cores", before.host.cores.to_string(), now.cores.to_string()),
+        ];
+        match facts.into_iter().find(|(_, before, now)| before != now) {
+            Some((what, before, now)) => Err(LabError::OtherPlace {
+                label: self.name.clone(),
+                what: what.to_owned(),
+                before,
+                now,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Makes sure of the folder of runs and of the plan.
@@ -144,6 +249,18 @@ fn require_room(path: &Path, needed_bytes: u64) -> Result<(), LabError> {
         });
     }
     Ok(())
+}
+
+/// An extended plan without its last extension, as far as `before` goes: what changes with the
+/// number of blocks is taken from there. Runs that were planned before must be the same ones.
+fn shortened(plan: &Plan, before: &Plan) -> Plan {
+    let mut shortened = plan.clone();
+    shortened.extensions.truncate(before.extensions.len());
+    shortened.runs.truncate(before.runs.len());
+    shortened.blocks = before.blocks;
+    shortened.estimate = before.estimate;
+    shortened.notes.clone_from(&before.notes);
+    shortened
 }
 
 /// The first part in which two plans differ, by its key.

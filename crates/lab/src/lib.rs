@@ -1,5 +1,5 @@
 //! Carries out a plan: brings instances up, makes the runs in their order, keeps the gaps,
-//! writes one directory a run, and resumes where a previous attempt stopped.
+//! writes one directory a run, resumes where a previous attempt stopped, and extends a label.
 //!
 //! The parent measures nothing: target, mock, generator and observer are child processes, each
 //! under its guardian. A run is complete when its `digest.json` exists; it is written last and
@@ -18,6 +18,7 @@ mod interrupt;
 mod label;
 mod observer;
 mod pending;
+mod predecessor;
 mod progress;
 mod run;
 
@@ -25,4 +26,5 @@ pub use digester::{Digested, Digester};
 pub use error::LabError;
 pub use execute::{Finished, Session, execute};
 pub use interrupt::Interrupt;
+pub use label::{Opening, kept_plan};
 pub use progress::{Progress, Step};

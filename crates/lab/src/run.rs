@@ -9,7 +9,7 @@ use clock::{Clock, Monotonic};
 use observe::{Scope, Watch};
 use record::job::{Event, Job};
 use record::meta::{Meta, Outcome, OutcomeState, ProcessIdentity};
-use record::plan::{Cell, Plan, RunKind, TargetKind};
+use record::plan::{Cell, Plan, RunKind, Target, TargetKind};
 use record::resources::Edge;
 use record::{Format, Validity, layout};
 use target::{BringUpError, FLUSH_BOUND};
@@ -27,6 +27,9 @@ use crate::progress::{Progress, Step};
 
 /// How often the parent looks at its children while the load runs. Events come in between.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// The variable whose value is as long as the layout of a run asks for.
+const LAYOUT_VARIABLE: &str = "ASSAY_LAYOUT";
 
 /// What a run needs of its matrix.
 pub(crate) struct Surroundings<'a> {
@@ -185,7 +188,8 @@ fn measure(
         fs::create_dir_all(logs.join(layout::SCRATCH)).map_err(LabError::write(&logs))?;
         logs
     };
-    let target = &cell.effective.target;
+    let padded = padded(&cell.effective.target, pending.planned.layout_bytes);
+    let target = &padded;
     let is_new = !instances.is_up(number);
     if is_new {
         progress.step(Step::BringUp { target: &target.name });
@@ -232,6 +236,16 @@ fn measure(
         }
     }
     Ok(outcome)
+}
+
+/// The target with its environment padded. The padding moves the memory layout and nothing else:
+/// it is in no identity, and both arms of a block have the same.
+fn padded(target: &Target, layout_bytes: u32) -> Target {
+    let mut target = target.clone();
+    if layout_bytes > 0 {
+        target.env.insert(LAYOUT_VARIABLE.to_owned(), "x".repeat(layout_bytes as usize));
+    }
+    target
 }
 
 fn is_mock(up: &Up) -> bool {

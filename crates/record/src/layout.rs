@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 
 /// The expanded plan, in the label directory.
 pub const PLAN: &str = "plan.json";
+/// Every look at the data of a label.
+pub const LOOKS: &str = "looks.json";
 /// The matrix for programs, in the label directory.
 pub const MATRIX_JSON: &str = "matrix.json";
 /// The matrix for people, in the label directory.

@@ -12,6 +12,7 @@ use record::layout;
 use record::mock::MockConfig;
 use record::plan::{Cpus, Target, TargetKind};
 
+use crate::brake::Brake;
 use crate::error::BringUpError;
 use crate::flags::mock_flags;
 use crate::guarded::{Guarded, Output, Spawn, Stdin};
@@ -70,6 +71,7 @@ fn command(
     let mut spawn = spawn(target, argv, &words, context);
     let version = version::check(target, &spawn, context)?;
     spawn.cpus.clone_from(&context.cpus.target);
+    spawn.brake = target.slow_share.and_then(Brake::slowing_by);
 
     let mut ready = target.ready.clone();
     ready.get = ready.get.map(|path| words.fill(&path));
@@ -236,6 +238,7 @@ fn spawn(target: &Target, argv: &[String], words: &Words<'_>, context: &Context<
         stdout: Output::File(logs.stdout),
         stderr: Output::File(logs.stderr),
         cpus: Vec::new(),
+        brake: None,
     }
 }
 

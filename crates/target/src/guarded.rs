@@ -14,6 +14,7 @@ use record::plan::Stop;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::RecvFlags;
 
+use crate::brake::Brake;
 use crate::exit::{Exit, signal_number};
 use crate::guardian::{KILL_BOUND, ORPHAN_GRACE, timespec};
 use crate::protocol::{self, Event, Inbox, Order, Spec};
@@ -69,6 +70,8 @@ pub struct Spawn {
     pub stderr: Output,
     /// Cores that the tree may run on; empty for no restriction.
     pub cpus: Vec<u32>,
+    /// Has the tree stand still for a share of the time.
+    pub brake: Option<Brake>,
 }
 
 /// A child could not be started, told or ended.
@@ -186,6 +189,7 @@ impl Guarded {
             env_clear: spawn.env_clear,
             cwd: spawn.cwd.clone(),
             cpus: spawn.cpus.clone(),
+            brake: spawn.brake,
         };
         let told =
             protocol::send_stdio(&guarded.control, [input.as_fd(), output.as_fd(), errors.as_fd()])

@@ -28,6 +28,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::CpuSet;
 
+use crate::brake::Hold;
 use crate::protocol::{self, Event, Inbox, Order, Spec};
 
 /// Time between SIGTERM and SIGKILL when the parent is gone, or when the child has exited and
@@ -87,6 +88,7 @@ fn start(control: &UnixStream) -> Result<Started<'_>, (String, io::Error)> {
     // It cannot have been reaped yet: only this process could have done so.
     let start_ticks = observe::procfs::start_ticks(Path::new("/proc"), main).unwrap_or(0);
     let guardian = Guardian {
+        brake: spec.brake.map(Hold::new),
         control: Some(control),
         wake,
         inbox,
@@ -237,6 +239,8 @@ enum Phase {
 }
 
 struct Guardian<'a> {
+    /// Held only while the child is watched.
+    brake: Option<Hold>,
     control: Option<&'a UnixStream>,
     wake: Wake,
     inbox: Inbox,
@@ -300,8 +304,11 @@ impl Guardian<'_> {
             self.phase = Phase::Killing { give_up_at: now + KILL_BOUND };
         }
         match &mut self.phase {
-            // Only a bound against a lost wake-up.
-            Phase::Watching => Some(Duration::from_secs(3600)),
+            Phase::Watching => match (&mut self.brake, self.main) {
+                (Some(brake), Some(main)) => Some(brake.advance(main)),
+                // Only a bound against a lost wake-up.
+                _ => Some(Duration::from_secs(3600)),
+            },
             Phase::Stopping { signal, told, others_at, kill_at } => {
                 let main = self.main.map(|pid| pid.as_raw_nonzero().get() as u32);
                 let all = main.is_none() || now >= *others_at;
@@ -370,6 +377,7 @@ impl Guardian<'_> {
                 }
             }
             Order::Kill => {
+                self.release();
                 if !matches!(self.phase, Phase::Killing { .. }) {
                     self.phase = Phase::Killing { give_up_at: Instant::now() + KILL_BOUND };
                 }
@@ -384,7 +392,15 @@ impl Guardian<'_> {
         }
     }
 
+    /// Lets go of the brake: nothing that is to end is left standing still.
+    fn release(&mut self) {
+        if let Some(brake) = self.brake.take() {
+            brake.release(self.main);
+        }
+    }
+
     fn stop(&mut self, signal: i32, others_after: Duration, grace: Duration) {
+        self.release();
         let now = Instant::now();
         let sooner = match &self.phase {
             Phase::Stopping { kill_at, .. } => *kill_at,
@@ -400,7 +416,7 @@ impl Guardian<'_> {
 }
 
 /// Everything below this process that has not ended.
-fn descendants() -> Vec<Stat> {
+pub(crate) fn descendants() -> Vec<Stat> {
     let mut table = Table::read(Path::new("/proc"));
     let pids = table.descendants(std::process::id());
     pids.iter()

@@ -6,6 +6,7 @@
 //! below the directory that it is given, never finds a process by name and never patches a
 //! target.
 
+mod brake;
 mod bring_up;
 mod error;
 mod exit;
@@ -19,6 +20,7 @@ mod protocol;
 mod ready;
 mod version;
 
+pub use brake::Brake;
 pub use bring_up::{Context, bring_up, require_free_port};
 pub use error::BringUpError;
 pub use exit::{Exit, signal_name, signal_number};

@@ -18,6 +18,8 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::brake::Brake;
+
 /// Longest line of the protocol, bytes; a job of a generator travels by descriptor, not here.
 pub(crate) const LINE_BYTES_MAX: usize = 4 << 20;
 
@@ -29,6 +31,7 @@ pub(crate) struct Spec {
     pub(crate) env_clear: bool,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) cpus: Vec<u32>,
+    pub(crate) brake: Option<Brake>,
 }
 
 /// From the parent.

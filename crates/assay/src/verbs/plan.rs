@@ -15,12 +15,26 @@ pub(crate) fn run(arguments: &PlanArguments, output: &Output) -> Outcome {
 
 /// Reads and expands a bench; all its errors at once.
 pub(crate) fn expand(arguments: &BenchArguments) -> Result<Plan, Failure> {
-    let overrides = bench::Overrides {
+    expand_with(arguments, &overrides(arguments))
+}
+
+/// What the command line changes about a bench.
+pub(crate) fn overrides(arguments: &BenchArguments) -> bench::Overrides {
+    bench::Overrides {
         only: arguments.only.clone(),
         blocks: arguments.blocks,
         set: arguments.set.clone(),
+        rehearse: arguments.rehearse.clone(),
+        extensions: Vec::new(),
         quick: arguments.quick,
-    };
-    bench::plan(&arguments.bench, &overrides)
+    }
+}
+
+/// As [`expand`], with overrides that are not all of the command line.
+pub(crate) fn expand_with(
+    arguments: &BenchArguments,
+    overrides: &bench::Overrides,
+) -> Result<Plan, Failure> {
+    bench::plan(&arguments.bench, overrides)
         .map_err(|diagnostics| Failure::wrong(diagnostics.render()))
 }

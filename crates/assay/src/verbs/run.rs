@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use evidence::CompareOptions;
-use lab::{Digested, Digester, Finished, Interrupt, LabError, Session};
+use lab::{Digested, Digester, Finished, Interrupt, LabError, Opening, Session};
 use record::compare::{Comparison, Contrast, Matrix};
-use record::plan::{Compare, Gates, Plan};
+use record::plan::{Compare, Extension, Gates, Plan};
 use record::{Format, layout};
 use report::Show;
 use serde::Serialize;
@@ -16,17 +16,18 @@ use crate::build_stamp;
 use crate::cli::RunArguments;
 use crate::exit::{Failure, Outcome, Status};
 use crate::frozen;
+use crate::looks;
 use crate::output::Output;
 use crate::progress::Display;
 use crate::signals;
 use crate::verbs::compare::{failure, write_page};
-use crate::verbs::plan::expand;
+use crate::verbs::plan::{expand, expand_with, overrides};
 
 /// How often a label of our own making may be lost to another invocation of the same second.
 const MOST_LABELS_LOST: usize = 100;
 
 pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
-    let plan = expand(&arguments.bench)?;
+    let (plan, opening) = planned(arguments)?;
     for note in &plan.notes {
         output.remark(&format!("note: {note}"));
     }
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
         plan: &plan,
         out: arguments.out.clone(),
         label: arguments.label.clone().unwrap_or_else(|| fresh_label(&plan, &arguments.out)),
-        resume: arguments.resume,
+        opening,
         assay: program.clone(),
         build: build_stamp::build(&program),
         options: options(arguments),
@@ -62,15 +63,59 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
     if plan.quick {
         return quick_end(&finished, arguments, output);
     }
+    // Before the first figure is shown: what this look may spend decides how wide intervals are.
+    let looks = looks::begin(&finished, &plan)?;
+    let mut comparison =
+        evidence::compare(&finished.dir, &CompareOptions::default()).map_err(failure)?;
+    comparison.tables.looks = looks::end(&finished, looks, &comparison)?;
     let matrix = write_matrix(&finished)?;
     frozen::archive(&finished.dir, &matrix, &session.build)?;
-    let comparison =
-        evidence::compare(&finished.dir, &CompareOptions::default()).map_err(failure)?;
     write_page(&finished.dir, comparison.clone(), &finished.dir.join(layout::MATRIX_HTML))?;
     let table = report::comparison_table(&comparison, Show::Primary);
     output.result(arguments.json.json.as_ref(), &matrix, || table)?;
     output.remark(&format!("kept in {}", finished.dir.display()));
     Ok(status(&finished, &matrix, &comparison))
+}
+
+/// The plan to carry out, and what becomes of the label. A label that exists knows what it was
+/// made from: the blocks that were added to it are its own, and `--only` beside `--extend` chooses
+/// among its cells.
+fn planned(arguments: &RunArguments) -> Result<(Plan, Opening), Failure> {
+    let bench = &arguments.bench;
+    let label = match (&arguments.label, arguments.extend, arguments.resume) {
+        (Some(label), Some(_), _) | (Some(label), None, true) => label,
+        _ => return Ok((expand(bench)?, Opening::New)),
+    };
+    let kept = lab::kept_plan(&arguments.out, label).map_err(lab_failure)?;
+    let mut overrides = overrides(bench);
+    let Some(kept) = kept else {
+        return match arguments.extend {
+            Some(_) => Err(lab_failure(LabError::NothingToExtend {
+                label: label.clone(),
+                out: arguments.out.clone(),
+            })),
+            None => Ok((expand(bench)?, Opening::Resume)),
+        };
+    };
+    let added: u32 = kept.extensions.iter().map(|extension| extension.blocks).sum();
+    let own_blocks = kept.blocks.saturating_sub(added);
+    if let Some(blocks) = arguments.extend {
+        overrides.extensions.clone_from(&kept.extensions);
+        overrides.extensions.push(Extension {
+            at_utc: clock::utc_now(),
+            blocks,
+            only: bench.only.clone(),
+        });
+        overrides.only.clone_from(&kept.only);
+        overrides.blocks = Some(own_blocks);
+        return Ok((expand_with(bench, &overrides)?, Opening::Extend));
+    }
+    if !kept.extensions.is_empty() {
+        overrides.extensions.clone_from(&kept.extensions);
+        overrides.only = overrides.only.or_else(|| kept.only.clone());
+        overrides.blocks = overrides.blocks.or(Some(own_blocks));
+    }
+    Ok((expand_with(bench, &overrides)?, Opening::Resume))
 }
 
 fn lab_failure(error: LabError) -> Failure {
@@ -100,6 +145,8 @@ fn options(arguments: &RunArguments) -> BTreeMap<String, String> {
         ("label", arguments.label.clone()),
         ("only", bench.only.clone()),
         ("blocks", bench.blocks.map(|blocks| blocks.to_string())),
+        ("extend", arguments.extend.map(|blocks| blocks.to_string())),
+        ("rehearse", bench.rehearse.clone()),
         ("set", (!bench.set.is_empty()).then(|| bench.set.join(" "))),
     ];
     for (name, value) in optional {

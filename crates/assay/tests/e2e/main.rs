@@ -8,8 +8,10 @@
 
 mod accounting;
 mod cli;
+mod controls;
 mod directories;
 mod effect;
+mod extend;
 mod frozen;
 mod gates;
 mod inputs;

@@ -390,7 +390,7 @@ fn another_plan_does_not_resume() {
     let before = crate::support::files(&lab.label("other"));
     lab.write("bench.toml", &matrix(1).target("mock.latency", "\"3ms\"").toml());
     let ran = resume(&lab, "other").finish().expect(5);
-    insta::assert_snapshot!(ran.stderr.lines().last().unwrap_or_default(), @"error: label `other` was made from another plan: `files` differs; resume it with the bench and options it was made with");
+    insta::assert_snapshot!(ran.stderr.lines().last().unwrap_or_default(), @"error: label `other` was made from another plan: `files` differs; resume or extend it with the bench and options it was made with");
     assert_eq!(crate::support::files(&lab.label("other")), before);
     let ran = resume(&lab, "nowhere").finish().expect(5);
     insta::assert_snapshot!(ran.stderr.lines().last().unwrap_or_default(), @"error: no label `nowhere` in `results` to resume");

@@ -462,6 +462,18 @@ pub(super) struct Matrix {
     timeout: Option<Duration>,
     /// Share of the time above which factors that change the target go outside.
     bring_up_share: Option<Share>,
+    /// Whether the memory layout of targets differs from one pair of blocks to the next.
+    layout: Option<Layout>,
+}
+
+/// The memory layout of the targets.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum Layout {
+    /// As it comes.
+    Fixed,
+    /// The environment is padded by a length of its own in each pair of blocks.
+    Vary,
 }
 
 /// How levels are ordered.
@@ -482,6 +494,8 @@ pub(super) enum Policy {
     Balanced,
     /// As written.
     Fixed,
+    /// A fresh permutation in every block, from the seed.
+    Shuffle,
 }
 
 /// Cores by role.
@@ -568,7 +582,7 @@ pub(super) struct Compare {
     /// Keys in which the two runs of a pair may differ though no factor sets them.
     allow: Option<Texts>,
     /// Looks at the data that are planned; an earlier one pays for itself.
-    #[schemars(range(min = 1, max = 20))]
+    #[schemars(range(min = 1, max = 8))]
     looks: Option<u32>,
     /// What must differ between the arms before any other figure is shown.
     manipulation: Option<Manipulations>,

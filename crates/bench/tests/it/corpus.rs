@@ -30,8 +30,9 @@ fn try_plan(text: &str) {
     let overrides = Overrides {
         only: first.strip_prefix("#--only ").map(str::to_owned),
         set: first.strip_prefix("#--set ").map(str::to_owned).into_iter().collect(),
+        rehearse: first.strip_prefix("#--rehearse ").map(str::to_owned),
         quick: first == "#--quick",
-        blocks: None,
+        ..Overrides::default()
     };
     match plan_with(text, &overrides) {
         Ok(plan) => assert!(!plan.runs.is_empty()),

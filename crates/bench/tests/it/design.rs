@@ -272,7 +272,7 @@ bench.toml:17:12: `101%` is not from `0%` to `100%`
      |            ^^^^^^
 "#);
     assert_snapshot!(compare("looks = 0"), @"
-bench.toml:17:9: `0` is not a whole number from 1 to 20
+bench.toml:17:9: `0` is not a whole number from 1 to 8
   17 | looks = 0
      |         ^
 ");

@@ -4,6 +4,7 @@ mod corpus;
 mod design;
 mod expansion;
 mod refusals;
+mod schedule;
 mod schema;
 mod support;
 mod values;

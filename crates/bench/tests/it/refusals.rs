@@ -449,7 +449,7 @@ bench.toml:7:11: `30` is not a duration; write `"30s"`
 bench.toml:9:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
   9 | blokcs = 1
     | ^^^^^^
-    = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`
+    = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`, `layout`
 bench.toml:11:16: no `[target.b]`
   11 | target = ["a", "b"]
      |                ^^^

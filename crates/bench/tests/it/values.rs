@@ -11,7 +11,7 @@ fn unknown_key() {
 bench.toml:13:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
   13 | blokcs = 4
      | ^^^^^^
-     = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`
+     = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`, `layout`
 ");
     assert_snapshot!(refused(&chosen("[matrx]\nblocks = 4")), @"
 bench.toml:12:2: unknown key `matrx`; nearest `matrix`
@@ -260,7 +260,7 @@ bench.toml:2:1: `3` is not a table
 
 #[test]
 fn matrix() {
-    assert_snapshot!(refused(&chosen("[matrix]\nblocks = 0\ngap = 5\nnest = [\"targt\"]\norder = \"shuffle\"\nseed = -1\nwarmup_run = \"no\"\nbring_up_share = 20\n[observe]\ninterval = \"1ms\"\n[compare]\nprimary = \"p42\"")), @r#"
+    assert_snapshot!(refused(&chosen("[matrix]\nblocks = 0\ngap = 5\nnest = [\"targt\"]\norder = \"random\"\nseed = -1\nwarmup_run = \"no\"\nbring_up_share = 20\n[observe]\ninterval = \"1ms\"\n[compare]\nprimary = \"p42\"")), @r#"
 bench.toml:13:10: `0` is not a whole number from 1 to 1000
   13 | blocks = 0
      |          ^
@@ -270,9 +270,9 @@ bench.toml:14:7: `5` is not a duration; write `"5s"`
 bench.toml:15:9: `targt` in `nest` is no varied factor; nearest `target`
   15 | nest = ["targt"]
      |         ^^^^^^^
-bench.toml:16:9: `shuffle` is no value of `order`; valid: `balanced`, `fixed`
-  16 | order = "shuffle"
-     |         ^^^^^^^^^
+bench.toml:16:9: `random` is no value of `order`; valid: `balanced`, `fixed`, `shuffle`
+  16 | order = "random"
+     |         ^^^^^^^^
 bench.toml:17:8: `-1` is not a whole number from 0 to 9223372036854775807
   17 | seed = -1
      |        ^^

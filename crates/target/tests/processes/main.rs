@@ -1,6 +1,7 @@
 //! Tests with real processes. The binary starts itself: as guardian (`__guard`), as a stand-in
 //! for the mock (`mock`) and as the parent that is killed (`parent`).
 
+mod brake;
 mod bring_up;
 mod guardian;
 mod probe;
@@ -15,7 +16,7 @@ fn main() {
         Some("parent") => return probe::parent(&arguments[2..]),
         _ => {}
     }
-    let trials = [guardian::TESTS, bring_up::TESTS]
+    let trials = [guardian::TESTS, brake::TESTS, bring_up::TESTS]
         .concat()
         .into_iter()
         .map(|(name, test)| {
