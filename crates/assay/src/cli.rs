@@ -243,6 +243,9 @@ pub(crate) struct MockArguments {
     /// A share of requests takes this much more: `3.5%:225ms`.
     #[arg(long, value_name = "SHARE:TIME")]
     pub(crate) spike: Option<String>,
+    /// A connection is closed after this many requests.
+    #[arg(long, value_name = "N")]
+    pub(crate) close: Option<String>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

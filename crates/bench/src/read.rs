@@ -318,6 +318,17 @@ pub(crate) fn share(node: &Node) -> Read<f64> {
     }
 }
 
+/// A percentage from 0 to 100,000 as a multiple from 0 to 1,000: of something that may be
+/// exceeded, one core or the median.
+pub(crate) fn multiple(node: &Node) -> Read<f64> {
+    let share = units::share(&unit_text(node, "percentage", "5%")?)?;
+    if (0.0..=1_000.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(Bad::new(format!("{} is not from `0%` to `100000%`", node.shown())))
+    }
+}
+
 /// A rate, per second.
 pub(crate) fn rate(node: &Node) -> Read<f64> {
     let rate = units::rate_per_s(&unit_text(node, "rate", "200/s")?)?;

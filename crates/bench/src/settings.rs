@@ -172,25 +172,49 @@ fn warmup_run(node: &Node) -> Read<WarmupRun> {
 
 /// Reads `[gates]`; keys that are absent keep their defaults.
 pub(crate) fn gates(fields: &mut Fields<'_>, reading: &Reading) -> Gates {
-    let default = Gates::default();
+    let mut gates = Gates::default();
+    let mut set = |key: &'static str, read: fn(&Node) -> Read<f64>, bound: &mut f64| {
+        *bound = fields.get(key, reading, read).unwrap_or(*bound);
+    };
+    set("failures", read::share, &mut gates.failures_share);
+    set("achieved", read::share, &mut gates.achieved_share);
+    set("generator_cpu_flag", read::share, &mut gates.generator_cpu_flag_share);
+    set("generator_cpu", read::share, &mut gates.generator_cpu_share);
+    set("truncated", read::share, &mut gates.window_share);
+    set("percentile", percentile, &mut gates.percentile);
+    set("lag_flag", read::multiple, &mut gates.lag_flag_share);
+    set("lag", read::multiple, &mut gates.lag_share);
+    set("little", read::share, &mut gates.little_share);
+    set("connection_shape", read::share, &mut gates.reconnects_share);
+    set("trend", read::multiple, &mut gates.trend_share);
+    set("halves", read::multiple, &mut gates.halves_share);
+    set("shift_flag", read::multiple, &mut gates.shift_flag_share);
+    set("shift", read::multiple, &mut gates.shift_share);
+    set("warm_up", read::multiple, &mut gates.warm_up_share);
+    set("hidden_mode", read::share, &mut gates.mode_share);
+    set("mock_late", read::multiple, &mut gates.mock_late_share);
+    set("steal", read::share, &mut gates.steal_share);
+    set("foreign", read::multiple, &mut gates.foreign_share);
+    set("frequency", read::share, &mut gates.frequency_share);
+    set("load_average", read::multiple, &mut gates.load_average_share);
+    set("generator_cluster", read::share, &mut gates.cluster_share);
     let count = |node: &Node| Whole { min: 0, max: 1_000_000_000 }.read(node);
-    Gates {
-        failures_share: fields
-            .get("failures", reading, read::share)
-            .unwrap_or(default.failures_share),
-        window_ns: fields.get("window", reading, read::duration).unwrap_or(default.window_ns),
-        achieved_share: fields
-            .get("achieved", reading, read::share)
-            .unwrap_or(default.achieved_share),
-        generator_cpu_flag_share: fields
-            .get("generator_cpu_flag", reading, read::share)
-            .unwrap_or(default.generator_cpu_flag_share),
-        generator_cpu_share: fields
-            .get("generator_cpu", reading, read::share)
-            .unwrap_or(default.generator_cpu_share),
-        observer_samples: fields.get("samples", reading, count).unwrap_or(default.observer_samples),
-        requests: fields.get("requests", reading, count).unwrap_or(default.requests),
-        window_share: fields.get("truncated", reading, read::share).unwrap_or(default.window_share),
+    let mut set = |key: &'static str, read: fn(&Node) -> Read<u64>, bound: &mut u64| {
+        *bound = fields.get(key, reading, read).unwrap_or(*bound);
+    };
+    set("window", read::duration, &mut gates.window_ns);
+    set("lag_base", read::some_duration, &mut gates.lag_base_ns);
+    set("samples", count, &mut gates.observer_samples);
+    set("requests", count, &mut gates.requests);
+    set("steady_seconds", count, &mut gates.steady_seconds);
+    gates
+}
+
+/// A percentile such as `99%`; strictly between the extremes, which are none.
+fn percentile(node: &Node) -> Read<f64> {
+    match read::share(node)? {
+        share if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err(Bad::new(format!("{} is no percentile; write `\"99%\"`", node.shown()))),
     }
 }
 

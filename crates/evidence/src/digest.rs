@@ -198,7 +198,8 @@ fn role_resources(mut rows: Vec<ResourceRow>) -> RoleResources {
     }
 }
 
-fn host_of(run: &RunDir, window: &Window) -> HostWindow {
+/// The host over the window.
+pub(crate) fn host_of(run: &RunDir, window: &Window) -> HostWindow {
     let Some(host) = run.host.present() else {
         return HostWindow::default();
     };
@@ -224,6 +225,7 @@ fn host_of(run: &RunDir, window: &Window) -> HostWindow {
         busy_share: share(busy),
         steal_share: share(steal),
         load_1m: rows.iter().filter_map(|row| row.load_1m).max_by(f64::total_cmp),
+        frequency_drop_share: frequency_drop(&rows),
         frequency_min_hz: rows.iter().filter_map(|row| row.frequency_hz).min(),
         temperature_max_millicelsius: rows
             .iter()
@@ -233,6 +235,13 @@ fn host_of(run: &RunDir, window: &Window) -> HostWindow {
         foreign_share: foreign.and_then(|row| row.foreign_share),
         foreign_name: foreign.and_then(|row| row.foreign_name.clone()),
     }
+}
+
+/// How far the frequency fell below its highest, as a share of that.
+fn frequency_drop(rows: &[HostRow]) -> Option<f64> {
+    let seen = || rows.iter().filter_map(|row| row.frequency_hz);
+    let (least, most) = (seen().min()?, seen().max()?);
+    (most > 0).then(|| 1.0 - least as f64 / most as f64)
 }
 
 /// Name, share and figure of a percentile.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use record::digest::Digest;
 use record::load::{Connections, Generator, LoadRecord, Second, Step, WholeLife, Worker};
-use record::meta::{Build, FileHash, HostFacts, Meta, Outcome, OutcomeState, ProcessIdentity};
+use record::meta::{
+    Build, FileHash, HostFacts, Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity,
+};
 use record::mock::{MockConfig, MockRecord, Sleep};
 use record::plan::{
     Cell, Compare, Cpus, Effective, Estimate, Expect, Extent, Factor, Fresh, Gates, Level, LevelOf,
@@ -126,7 +128,11 @@ pub fn mock() -> MockRecord {
         served_per_s: 800.0,
         window_ns: 33_000_000_000,
         peak_in_flight: 8,
-        service_ns: summary(26_400, 9_800_000),
+        service_ns: Summary {
+            p99: Some(9_950_000),
+            p999: Some(10_100_000),
+            ..summary(26_400, 9_800_000)
+        },
         sleep: Sleep { asked_ns: 258_720_000_000, slept_ns: summary(26_400, 9_800_000) },
         distinct_peer_ports: 8,
         cpu_ns: 1_100_000_000,
@@ -257,6 +263,10 @@ pub fn meta(block: u32, order: u32, level: &LevelOf) -> Meta {
             limits: BTreeMap::from([("nofile".to_owned(), "1024/4096".to_owned())]),
             sysctls: BTreeMap::from([("net.core.somaxconn".to_owned(), "4096".to_owned())]),
             sustainable_connections_per_s: Some(470.0),
+        },
+        listeners: Listeners {
+            start: vec![Listener { pid: 101, start_ticks: 4_200 }],
+            end: vec![Listener { pid: 101, start_ticks: 4_200 }],
         },
         instants_ns: BTreeMap::from([("window_start".to_owned(), WINDOW_START_NS)]),
         outcome: Some(Outcome { state: OutcomeState::Finished, detail: String::new() }),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clock::{Clock, Monotonic};
 use observe::{Scope, Watch};
 use record::job::{Event, Job};
-use record::meta::{Meta, Outcome, OutcomeState, ProcessIdentity};
+use record::meta::{Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity};
 use record::plan::{Cell, Plan, RunKind, Target, TargetKind};
 use record::resources::Edge;
 use record::{Format, Validity, layout};
@@ -139,6 +139,7 @@ fn first_meta(pending: &Pending, cell: &Cell, surroundings: &Surroundings<'_>) -
         files: plan.files.clone(),
         processes: BTreeMap::from([("parent".to_owned(), facts.parent.clone())]),
         host: facts.host.clone(),
+        listeners: Listeners::default(),
         instants_ns: BTreeMap::new(),
         outcome: None,
         parent_cpu_ns: None,
@@ -262,6 +263,16 @@ fn target_identity(up: &Up) -> Option<ProcessIdentity> {
     Some(identity)
 }
 
+/// The processes of the target that listen on its port; none for one that ran already.
+fn listeners(up: &Up) -> Vec<Listener> {
+    let port = up.instance.address().rsplit(':').next().and_then(|port| port.parse().ok());
+    up.instance
+        .guardian_pid()
+        .zip(port)
+        .map(|(guardian, port)| observe::listeners(guardian, port))
+        .unwrap_or_default()
+}
+
 /// Starts observer and generator and watches them, the target and the clock.
 fn drive(
     cell: &Cell,
@@ -289,6 +300,7 @@ fn drive(
         threads: 0,
         progress: true,
     };
+    meta.listeners.start = listeners(up);
     meta.instants_ns.insert("load_start".to_owned(), Monotonic.now_ns());
     let cpus = facts.place(&cell.effective.cpus);
     let mut watches = vec![watch("parent", std::process::id(), Scope::Alone)];
@@ -310,6 +322,7 @@ fn drive(
     let outcome = watched.until_the_end(timeout_ns, surroundings.interrupt);
     observer.stop();
     meta.instants_ns.insert("load_end".to_owned(), Monotonic.now_ns());
+    meta.listeners.end = listeners(up);
     Ok(outcome)
 }
 

@@ -113,6 +113,8 @@ pub(crate) struct Connection {
     pub(crate) linger_until_ns: Option<u64>,
     /// When the request being read last made progress; `None` between requests.
     pub(crate) progress_ns: Option<u64>,
+    /// Requests read so far.
+    pub(crate) requests: u64,
 }
 
 impl Connection {
@@ -133,6 +135,7 @@ impl Connection {
             held: false,
             linger_until_ns: None,
             progress_ns: None,
+            requests: 0,
         }
     }
 

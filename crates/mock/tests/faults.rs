@@ -53,6 +53,21 @@ fn a_wrong_body_has_the_right_size_and_status() {
 }
 
 #[test]
+fn a_connection_is_closed_after_its_number_of_requests() {
+    let mock = Mock::start(&[("close", "2")]);
+    for _ in 0..3 {
+        let mut client = mock.client();
+        let heads = [client.get().head, client.get().head];
+        let closes = heads.map(|head| head.contains("Connection: close\r\n"));
+        assert_eq!(closes, [false, true]);
+        assert!(client.try_answer().is_err(), "the connection is over");
+    }
+    let record = mock.stop();
+    assert_eq!(counts(&record), [6, 0, 0]);
+    assert_eq!(record.distinct_peer_ports, 3);
+}
+
+#[test]
 fn reset_is_seen_as_a_reset() {
     let mock = Mock::start(&[("fail", "100%:reset"), ("latency", "1ms")]);
     for _ in 0..10 {

@@ -9,11 +9,13 @@ pub mod csv;
 mod fixture;
 mod host;
 mod identity;
+mod listeners;
 mod observer;
 pub mod procfs;
 mod tree;
 
 pub use host::HostSampler;
 pub use identity::{host_facts, process_identity, sha256_file};
+pub use listeners::listeners;
 pub use observer::{Command, ObserverConfig, observe_main, observer_main};
 pub use tree::{Scope, TreeSampler, Watch, tick_ns};

@@ -154,6 +154,8 @@ pub struct HostWindow {
     pub load_1m: Option<f64>,
     /// Lowest mean frequency, Hz.
     pub frequency_min_hz: Option<u64>,
+    /// How far it fell below the highest of the window, as a share of that.
+    pub frequency_drop_share: Option<f64>,
     /// Highest temperature.
     pub temperature_max_millicelsius: Option<i64>,
     /// The busiest process that took no part.

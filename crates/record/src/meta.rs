@@ -63,6 +63,9 @@ pub struct Meta {
     pub processes: BTreeMap<String, ProcessIdentity>,
     /// The host.
     pub host: HostFacts,
+    /// Who listens for the target at the edges of the load; empty where that cannot be told.
+    #[serde(default)]
+    pub listeners: Listeners,
     /// Instants on the system-wide monotonic clock, ns: `run_start`, `target_ready`, `load_start`,
     /// `window_start`, `window_end`, `load_end`, `digest_start`.
     #[serde(default)]
@@ -121,6 +124,25 @@ pub struct ProcessIdentity {
     /// Cores it may run on.
     #[serde(default)]
     pub cpus: Option<String>,
+}
+
+/// The processes of the target that listen on its port, at both ends of the load.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Listeners {
+    /// Before the generator starts.
+    pub start: Vec<Listener>,
+    /// After it has ended.
+    pub end: Vec<Listener>,
+}
+
+/// A process that listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Listener {
+    /// Process id.
+    pub pid: u32,
+    /// Start time in clock ticks since boot, so that a recycled pid is recognised.
+    pub start_ticks: u64,
 }
 
 /// What matters of a host. `None` is unknown, never zero.

@@ -31,6 +31,9 @@ pub struct MockConfig {
     pub slow_after: Option<Slowdown>,
     /// `--spike 3.5%:225ms`: a share of requests takes this much more.
     pub spike: Option<Spike>,
+    /// `--close 100`: a connection is closed after so many requests.
+    #[serde(default)]
+    pub close_after: Option<u64>,
 }
 
 /// A periodic stall.
@@ -96,6 +99,7 @@ impl Default for MockConfig {
             drift_per_min: 0.0,
             slow_after: None,
             spike: None,
+            close_after: None,
         }
     }
 }
@@ -123,7 +127,7 @@ pub enum MockConfigError {
 
 impl MockConfig {
     /// The keys, in the order of the documentation; flags are the same words with dashes.
-    pub const KEYS: [&'static str; 10] = [
+    pub const KEYS: [&'static str; 11] = [
         "listen",
         "latency",
         "body_size",
@@ -134,6 +138,7 @@ impl MockConfig {
         "drift",
         "slow_after",
         "spike",
+        "close",
     ];
 
     /// Sets one key from its text, the same for a flag and for a bench file. `fail` adds.
@@ -175,6 +180,13 @@ impl MockConfig {
                     share: share_of_requests(share)?,
                     extra_ns: units::duration_ns(extra)?,
                 });
+            }
+            "close" => {
+                let requests: u64 = text.parse().unwrap_or(0);
+                if requests == 0 {
+                    return Err(shape(text, "number of requests", "1"));
+                }
+                self.close_after = Some(requests);
             }
             _ => return Err(MockConfigError::Unknown(key.to_owned())),
         }

@@ -439,6 +439,46 @@ pub struct Gates {
     pub requests: u64,
     /// `truncated`: smallest share of the asked window.
     pub window_share: f64,
+    /// `percentile`: the highest percentile that the window must have samples for, 0 to 1.
+    pub percentile: f64,
+    /// `lag_flag`: p99 of the send lag as a share of the p50 latency above which an open loop is
+    /// flagged.
+    pub lag_flag_share: f64,
+    /// `lag`: the same, above which its latency is void.
+    pub lag_share: f64,
+    /// `lag_base`: a p50 latency below this counts as this, ns: 5 % of 4 ms are 200 us.
+    pub lag_base_ns: u64,
+    /// `little`: largest share of each loop that may lie outside the requests.
+    pub little_share: f64,
+    /// `connection_shape`: reconnects that no failure explains, per request.
+    pub reconnects_share: f64,
+    /// `steady_seconds`: fewest whole seconds of a window that is tested for steadiness.
+    pub steady_seconds: u64,
+    /// `trend`: largest drift over the window, as a share of its middle.
+    pub trend_share: f64,
+    /// `halves`: largest difference between the halves of the window.
+    pub halves_share: f64,
+    /// `shift_flag`: smallest change of level inside the window that is flagged.
+    pub shift_flag_share: f64,
+    /// `shift`: smallest change of level inside the window that voids the run.
+    pub shift_share: f64,
+    /// `warm_up`: largest difference between the first fifth of the window and the rest.
+    pub warm_up_share: f64,
+    /// `hidden_mode`: smallest share of requests that is a mode of its own.
+    pub mode_share: f64,
+    /// `mock_late`: largest lateness of the mock, p99 of slept over asked, as a share of asked.
+    pub mock_late_share: f64,
+    /// `steal`: largest stolen share of all cores.
+    pub steal_share: f64,
+    /// `foreign`: largest share of one core used by a process that took no part.
+    pub foreign_share: f64,
+    /// `frequency`: largest drop of the cores' frequency inside the window.
+    pub frequency_share: f64,
+    /// `load_average`: largest one-minute load average over the number of cores.
+    pub load_average_share: f64,
+    /// `generator_cluster`: width of the band of throughput in which three targets or more, each
+    /// with a busy generator, are taken for measurements of the generator.
+    pub cluster_share: f64,
 }
 
 impl Default for Gates {
@@ -452,6 +492,25 @@ impl Default for Gates {
             observer_samples: 2,
             requests: 100,
             window_share: 0.99,
+            percentile: 0.99,
+            lag_flag_share: 0.05,
+            lag_share: 1.0,
+            lag_base_ns: 4_000_000,
+            little_share: 0.05,
+            reconnects_share: 0.05,
+            steady_seconds: 10,
+            trend_share: 0.025,
+            halves_share: 0.05,
+            shift_flag_share: 0.05,
+            shift_share: 0.10,
+            warm_up_share: 0.05,
+            mode_share: 0.005,
+            mock_late_share: 0.10,
+            steal_share: 0.005,
+            foreign_share: 0.10,
+            frequency_share: 0.10,
+            load_average_share: 2.0,
+            cluster_share: 0.05,
         }
     }
 }

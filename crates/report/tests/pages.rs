@@ -394,6 +394,7 @@ fn a_sound_digest() {
     | target_not_ready | - | - | yes | void |
     | wrong_version | - | - | yes | void |
     | target_died | - | - | yes | void |
+    | target_restarted | - | - | yes | void |
     | generator_failed | - | - | yes | void |
     | timed_out | - | - | yes | void |
     | interrupted | - | - | yes | void |
@@ -405,13 +406,34 @@ fn a_sound_digest() {
     | window | 30.0 s | 20.0 s | yes | void |
     | truncated | 100 % | 99 % | yes | void |
     | requests | 24,000 | 100 | yes | void |
+    | percentile | 24,000 | 568 | yes | flag, latency |
     | observer_samples | 3 | 2 | yes | void |
+    | connection_shape | 0 % | 5 % | yes | void |
+    | reconnects | 0 | 0 | yes | flag |
     | achieved | - | 99 % | - | void |
     | unsent | 0 | 0 | yes | censored, latency |
     | unfinished | 0 | 0 | yes | censored, latency |
+    | lag_flag | - | 5 % | - | flag, latency |
+    | lag | - | 100 % | - | void, latency |
+    | little | 0 % | 5 % | yes | flag |
+    | steady_seconds | 0 | 10 | - | flag |
+    | shift_flag | - | 5 % | - | flag |
+    | shift | - | 10 % | - | void |
+    | trend | - | 2.5 % | - | flag |
+    | halves | - | 5 % | - | flag |
+    | warm_up | - | 5 % | - | flag |
+    | hidden_mode | - | 0.5 % | - | flag, latency |
     | generator_cpu_flag | 10 % | 70 % | yes | flag |
     | generator_cpu | 10 % | 80 % | yes | at_least, throughput |
     | generator_cpu | 10 % | 80 % | yes | void, latency |
+    | generator_cluster | - | 5 % | - | flag, throughput |
+    | mock_in_flight_flag | 100 % | 100 % | yes | flag |
+    | mock_in_flight | 100 % | 100 % | yes | void |
+    | mock_late | 1.531 % | 10 % | yes | flag |
+    | steal | 0 % | 0.5 % | yes | flag |
+    | foreign | 2 % | 10 % | yes | flag |
+    | load_average | 12.5 % | 200 % | yes | flag |
+    | frequency | - | 10 % | - | flag |
 
     ## Samples of failures
 

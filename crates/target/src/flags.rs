@@ -21,6 +21,7 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
         drift_per_min,
         slow_after,
         spike,
+        close_after,
     } = config;
     let mut flags = Vec::new();
     let mut flag = |name: &str, value: String| flags.extend([format!("--{name}"), value]);
@@ -51,6 +52,9 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
     }
     if let Some(spike) = spike {
         flag("spike", format!("{}:{}ns", percent(spike.share), spike.extra_ns));
+    }
+    if let Some(requests) = close_after {
+        flag("close", requests.to_string());
     }
     flags
 }
@@ -107,12 +111,13 @@ mod tests {
             ("drift", "+1%/min"),
             ("slow_after", "10s:1.3x"),
             ("spike", "3.5%:225ms"),
+            ("close", "100"),
         ] {
             config.set(key, value).expect(key);
         }
         let flags = mock_flags(&config);
         assert_eq!(read(&flags), config);
-        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency 10500000ns --body-size 1024 --seed 9 --stall 1000000000ns/5000000000ns --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5000000000ns:10x --drift 1%/min --slow-after 10000000000ns:1.3x --spike 3.5%:225000000ns");
+        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency 10500000ns --body-size 1024 --seed 9 --stall 1000000000ns/5000000000ns --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5000000000ns:10x --drift 1%/min --slow-after 10000000000ns:1.3x --spike 3.5%:225000000ns --close 100");
     }
 
     /// A share as a person may write it, through the reader.
@@ -142,7 +147,10 @@ mod tests {
                 proptest::option::of((0_u64..1 << 50, 0.001..100.0_f64)),
             ),
             drift in share(),
-            spike in proptest::option::of((share(), 0_u64..1 << 50)),
+            (spike, close_after) in (
+                proptest::option::of((share(), 0_u64..1 << 50)),
+                proptest::option::of(1_u64..1 << 50),
+            ),
         ) {
             let slowdown = |(at_ns, factor)| Slowdown { at_ns, factor };
             let config = MockConfig {
@@ -158,6 +166,7 @@ mod tests {
                 drift_per_min: drift,
                 slow_after: slow.map(slowdown),
                 spike: spike.map(|(share, extra_ns)| Spike { share, extra_ns }),
+                close_after,
                 ..MockConfig::default()
             };
             prop_assert_eq!(read(&mock_flags(&config)), config);

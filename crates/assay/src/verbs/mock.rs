@@ -43,6 +43,7 @@ fn config(arguments: &MockArguments) -> Result<MockConfig, Failure> {
         ("drift", arguments.drift.as_ref()),
         ("slow_after", arguments.slow_after.as_ref()),
         ("spike", arguments.spike.as_ref()),
+        ("close", arguments.close.as_ref()),
     ];
     let given = single.into_iter().filter_map(|(key, text)| text.map(|text| (key, text)));
     for (key, text) in given.chain(arguments.fail.iter().map(|text| ("fail", text))) {

@@ -19,6 +19,7 @@ fn loose() -> Gates {
         observer_samples: 0,
         requests: 0,
         window_share: 0.0,
+        ..Gates::default()
     }
 }
 

@@ -313,7 +313,7 @@ fn every_flag_of_the_mock_is_echoed_in_its_record() {
     let lab = Lab::new();
     let flags = "--latency 3ms --body-size 5KB --seed 7 --stall 1s/5s --fail 1%:status=503 \
                  --fail 2%:body --fail 3%:reset --fail 4%:never --cold 5s:10x --drift +1%/min \
-                 --slow-after 10s:1.3x --spike 3.5%:225ms --json mock.json";
+                 --slow-after 10s:1.3x --spike 3.5%:225ms --close 9 --json mock.json";
     let arguments: Vec<&str> = ["mock"].into_iter().chain(flags.split_whitespace()).collect();
     let mock = lab.spawn(&arguments);
     let address = listening(&mock);

@@ -8,6 +8,7 @@
 
 mod accounting;
 mod cli;
+mod conditions;
 mod controls;
 mod directories;
 mod effect;
@@ -23,5 +24,6 @@ mod secrets;
 mod signals;
 mod simulated;
 mod status;
+mod steadiness;
 mod support;
 mod two_labels;

@@ -201,6 +201,8 @@ pub(super) struct Mock {
     slow_after: Option<MockSetting>,
     /// `3.5%:225ms`: a share takes longer.
     spike: Option<MockSetting>,
+    /// `100`: a connection is closed after so many requests.
+    close: Option<MockSetting>,
 }
 
 /// How a process is stopped.
@@ -548,6 +550,44 @@ pub(super) struct Gates {
     requests: Option<Count>,
     /// Smallest share of the asked window.
     truncated: Option<Share>,
+    /// The highest percentile that the window must have samples for.
+    percentile: Option<Share>,
+    /// p99 of the send lag as a share of the p50 latency above which an open loop is flagged.
+    lag_flag: Option<Share>,
+    /// The same, above which its latency is void.
+    lag: Option<Share>,
+    /// A p50 latency below this counts as this.
+    lag_base: Option<Duration>,
+    /// Largest share of each loop that may lie outside the requests.
+    little: Option<Share>,
+    /// Reconnects that no failure explains, per request.
+    connection_shape: Option<Share>,
+    /// Fewest whole seconds of a window that is tested for steadiness.
+    steady_seconds: Option<Count>,
+    /// Largest drift over the window.
+    trend: Option<Share>,
+    /// Largest difference between the halves of the window.
+    halves: Option<Share>,
+    /// Smallest change of level inside the window that is flagged.
+    shift_flag: Option<Share>,
+    /// Smallest change of level inside the window that voids the run.
+    shift: Option<Share>,
+    /// Largest difference between the first fifth of the window and the rest.
+    warm_up: Option<Share>,
+    /// Smallest share of requests that is a mode of its own.
+    hidden_mode: Option<Share>,
+    /// Largest lateness of the mock's sleeps, as a share of what was asked.
+    mock_late: Option<Share>,
+    /// Largest stolen share of all cores.
+    steal: Option<Share>,
+    /// Largest share of one core used by a process that took no part.
+    foreign: Option<Share>,
+    /// Largest drop of the cores' frequency inside the window.
+    frequency: Option<Share>,
+    /// Largest one-minute load average over the number of cores.
+    load_average: Option<Share>,
+    /// Width of the band of throughput in which busy generators measure themselves.
+    generator_cluster: Option<Share>,
 }
 
 /// Observers.

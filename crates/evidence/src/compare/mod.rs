@@ -6,6 +6,7 @@
 //! whose environments differ. The analysis is on the logarithm of level / baseline, one figure
 //! for each pair; [`stats::verdict`] turns them into a word.
 
+pub(crate) mod cluster;
 #[cfg(test)]
 mod contrast_tests;
 #[cfg(test)]
@@ -81,6 +82,7 @@ pub(crate) fn compare_runs(
         let arms = pairing::arms_of(&measured, runs, factor, &terms);
         contrasts.extend(verdicts::contrasts(&arms, &terms, &mut notes));
     }
+    cluster::mark(&measured, &factors, &mut contrasts, &mut notes);
     notes.extend(terms.notes(&contrasts));
     if measured.len() == 1 {
         notes.push("unpaired: one run is no comparison".to_owned());

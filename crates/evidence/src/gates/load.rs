@@ -4,7 +4,7 @@ use record::load::LoadRecord;
 use record::plan::Gates;
 use record::units::HumanDuration;
 
-use super::{Judgement, percent};
+use super::{Judgement, latency, percent, shape, steady};
 
 /// Judges a load record against the bounds.
 #[must_use]
@@ -16,6 +16,9 @@ pub fn judge_load(load: &LoadRecord, bounds: &Gates) -> Judgement {
     rate(&mut judgement, load, bounds);
     censoring(&mut judgement, load, bounds);
     generator_cpu(&mut judgement, load, bounds);
+    shape::judge(&mut judgement, load, bounds);
+    latency::judge(&mut judgement, load, bounds);
+    steady::judge(&mut judgement, load, bounds);
     judgement.sorted()
 }
 

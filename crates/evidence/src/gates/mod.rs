@@ -2,19 +2,35 @@
 //! [`table::GATES`] is the only list of them; checks and reasons come out of one evaluation, so
 //! that a digest cannot show a check that held beside a reason that says it did not.
 
+mod gate;
+mod host;
+mod latency;
+#[cfg(test)]
+mod latency_tests;
 mod load;
 mod run;
+mod shape;
+#[cfg(test)]
+mod shape_tests;
+mod steady;
+#[cfg(test)]
+mod steady_tests;
+#[cfg(test)]
+mod surroundings_tests;
 pub mod table;
 #[cfg(test)]
 mod tests;
+mod witness;
 
 use record::digest::Check;
 use record::plan::Gates;
 use record::{Reason, Validity};
 
+pub use gate::Gate;
 pub use load::judge_load;
 pub use run::judge_run;
-pub use table::{GATES, Gate};
+pub use shape::loop_balance;
+pub use table::GATES;
 
 /// What the gates said: every check in the order of the table, and the reasons of those that
 /// did not hold.
@@ -43,8 +59,20 @@ impl Judgement {
         held: Option<bool>,
         detail: impl FnOnce() -> String,
     ) {
-        let detail = if held == Some(false) { detail() } else { String::new() };
-        for gate in table::rows(name) {
+        self.add_at(name, bounds, value, held, || (detail(), None));
+    }
+
+    /// The same for what broke at one second of the window.
+    fn add_at(
+        &mut self,
+        name: &'static str,
+        bounds: &Gates,
+        value: Option<f64>,
+        held: Option<bool>,
+        detail: impl FnOnce() -> (String, Option<u64>),
+    ) {
+        let (detail, second) = if held == Some(false) { detail() } else { Default::default() };
+        for gate in gate::rows(name) {
             let bound = (gate.bound)(bounds);
             self.checks.push(Check {
                 gate: gate.name.to_owned(),
@@ -65,7 +93,7 @@ impl Judgement {
                     scope: gate.scope,
                     detail: detail.clone(),
                     remedy: (!gate.remedy.is_empty()).then(|| gate.remedy.to_owned()),
-                    second: None,
+                    second,
                 });
             }
         }
@@ -73,8 +101,8 @@ impl Judgement {
 
     /// Puts checks and reasons into the order of the table.
     fn sorted(mut self) -> Self {
-        self.checks.sort_by_key(|check| table::position(&check.gate));
-        self.reasons.sort_by_key(|reason| table::position(&reason.gate));
+        self.checks.sort_by_key(|check| gate::position(&check.gate));
+        self.reasons.sort_by_key(|reason| gate::position(&reason.gate));
         self
     }
 }

@@ -1,11 +1,12 @@
 //! The gates over all evidence of a run: how it ended, what it left behind, and whether two
 //! independent witnesses agree.
 
-use record::meta::OutcomeState;
+use record::meta::{Listener, OutcomeState};
 use record::plan::{Gates, TargetKind};
 
 use super::load::judge_load;
-use super::{Judgement, table};
+use super::table::GATES;
+use super::{Judgement, gate, host, witness};
 use crate::run_dir::RunDir;
 
 /// Judges a run by everything in its directory. Gates that need the load record are listed as
@@ -18,9 +19,11 @@ pub fn judge_run(run: &RunDir, bounds: &Gates) -> Judgement {
     };
     outcome(&mut judgement, run, bounds);
     absent_evidence(&mut judgement, run, bounds);
-    counts_disagree(&mut judgement, run, bounds);
+    restarted(&mut judgement, run, bounds);
     observer_samples(&mut judgement, run, bounds);
-    for gate in table::GATES {
+    witness::judge(&mut judgement, run, bounds);
+    host::judge(&mut judgement, run, bounds);
+    for gate in GATES {
         if !judgement.checks.iter().any(|check| check.gate == gate.name) {
             judgement.add(gate.name, bounds, None, None, String::new);
         }
@@ -59,7 +62,7 @@ fn outcome(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
         let name = gate_of(state).unwrap_or_default();
         judgement.add(name, bounds, None, Some(tripped != Some(name)), || {
             if detail.is_empty() {
-                table::rows(name).next().map(|gate| gate.meaning).unwrap_or_default().to_owned()
+                gate::rows(name).next().map(|gate| gate.meaning).unwrap_or_default().to_owned()
             } else {
                 detail.clone()
             }
@@ -77,6 +80,26 @@ fn was_loaded(run: &RunDir) -> bool {
     }
 }
 
+/// Whether one process at least that listened for the target at the start of the load still does
+/// at its end. A target that restarts itself behind a supervisor does not exit for its parent.
+fn restarted(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
+    let (before, after) = (&run.meta.listeners.start, &run.meta.listeners.end);
+    let finished = run.meta.outcome.as_ref().is_some_and(|o| o.state == OutcomeState::Finished);
+    let held = (finished && !before.is_empty())
+        .then(|| before.iter().any(|process| after.contains(process)));
+    judgement.add("target_restarted", bounds, None, held, || {
+        let pids = |processes: &[Listener]| {
+            let pids: Vec<String> = processes.iter().map(|one| one.pid.to_string()).collect();
+            pids.join(", ")
+        };
+        if after.is_empty() {
+            format!("pid {} listened at the start, nobody does at the end", pids(before))
+        } else {
+            format!("pid {} listened at the start, pid {} at the end", pids(before), pids(after))
+        }
+    });
+}
+
 fn absent_evidence(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
     if !was_loaded(run) {
         judgement.add("absent_evidence", bounds, None, None, String::new);
@@ -92,29 +115,6 @@ fn absent_evidence(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
     let count = Some(missing.len() as f64);
     judgement
         .add("absent_evidence", bounds, count, Some(missing.is_empty()), || missing.join(", "));
-}
-
-/// The mock's count against the generator's, warm-up and cool-down included: equal to the last
-/// request, or one of the two is wrong.
-fn counts_disagree(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
-    let (Some(load), Some(mock)) = (run.load.present(), run.mock.present()) else {
-        judgement.add("counts_disagree", bounds, None, None, String::new);
-        return;
-    };
-    let (sent, witnessed) = (load.whole_life.sent, mock.served.saturating_add(mock.failed));
-    let difference = sent.abs_diff(witnessed);
-    judgement.add(
-        "counts_disagree",
-        bounds,
-        Some(difference as f64),
-        Some(difference == 0),
-        || {
-            format!(
-                "the generator sent {sent} requests, the mock saw {witnessed}: a difference of \
-                 {difference}"
-            )
-        },
-    );
 }
 
 /// The fewest samples inside the window, over the roles that must be there.

@@ -227,14 +227,14 @@ fn manipulated(level_connections: u64) -> (tempfile::TempDir, Comparison) {
     (label, comparison)
 }
 
-/// E-033: 400 connections become 4, or the option did nothing.
+/// E-033: 400 connections become 8, or the option did nothing.
 #[test]
 fn arms_that_do_not_differ_are_withheld() {
-    let (_keep, comparison) = manipulated(4);
+    let (_keep, comparison) = manipulated(8);
     let result = &comparison.tables.manipulations[0];
     assert_eq!(comparison.tables.manipulations.len(), 1, "the null is not checked");
     assert_eq!((result.level.as_str(), result.differs), ("pooled", true));
-    assert_eq!((result.baseline_value, result.level_value), (Some(400.0), Some(4.0)));
+    assert_eq!((result.baseline_value, result.level_value), (Some(400.0), Some(8.0)));
     assert_ne!(primary(&comparison, "pooled").verdict, "void");
 
     let (_keep, comparison) = manipulated(401);

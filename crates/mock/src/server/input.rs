@@ -70,7 +70,11 @@ impl Server {
                     closes: false,
                     woken: true,
                 }),
-                Event::Request(request) => {
+                Event::Request(mut request) => {
+                    connection.requests += 1;
+                    if self.config.close_after.is_some_and(|most| connection.requests >= most) {
+                        request.persistence = Persistence::Close;
+                    }
                     self.ledger.request_read(now_ns, connection.port);
                     let draws = Draws { fail: self.random.unit(), spike: self.random.unit() };
                     let delay = delay::delay(&self.config, now_ns - self.started_ns, draws);

@@ -72,6 +72,8 @@ impl Bench {
             .gates("truncated", "\"10%\"")
             .gates("generator_cpu_flag", "\"100%\"")
             .gates("generator_cpu", "\"100%\"")
+            .gates("lag", "\"100000%\"")
+            .gates("shift", "\"100000%\"")
             .gates("samples", "1")
             .gates("requests", "1")
             .matrix("blocks", "1")

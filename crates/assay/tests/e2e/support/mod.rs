@@ -18,7 +18,7 @@ use record::digest::Digest;
 use record::load::LoadRecord;
 use record::meta::Meta;
 use record::mock::MockRecord;
-use record::{Effect, layout};
+use record::{Effect, Reason, layout};
 use serde::de::DeserializeOwned;
 
 pub(crate) use bench::{Bench, quoted};
@@ -212,6 +212,16 @@ pub(crate) fn tripped(digest: &Digest) -> Vec<&str> {
     let mut gates: Vec<&str> = reasons.map(|reason| reason.gate.as_str()).collect();
     gates.dedup();
     gates
+}
+
+/// What a gate said when it tripped.
+///
+/// # Panics
+/// When it did not.
+#[track_caller]
+pub(crate) fn reason<'d>(digest: &'d Digest, gate: &str) -> &'d Reason {
+    let found = digest.validity.reasons.iter().find(|reason| reason.gate == gate);
+    found.unwrap_or_else(|| panic!("`{gate}` did not trip: {:#?}", digest.validity))
 }
 
 /// A command that runs. Killed when it is dropped before its end.

@@ -1,0 +1,146 @@
+//! Whether the load had the shape that was asked for: a generator in time, users that are at work
+//! all the time, and connections that are kept.
+
+use record::Summary;
+use record::load::LoadRecord;
+use record::plan::Gates;
+use record::units::HumanDuration;
+use stats::little::{self, Little};
+
+use super::{Judgement, percent};
+
+/// A window must hold this many mean latencies before its time balance is drawn up: requests that
+/// reach over its edges are wrong by at most one latency for each user.
+const LATENCIES_IN_A_WINDOW: f64 = 20.0;
+
+/// The gates on the shape of a load.
+pub(super) fn judge(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
+    lag(judgement, load, bounds);
+    balance(judgement, load, bounds);
+    connections(judgement, load, bounds);
+}
+
+/// p99 of the send lag beside the median service time (D17: at most 5 % of it, or 200 us). The
+/// median counts as `lag_base` at least, so that both bounds are one share.
+fn lag(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
+    let p50_ns = load.service_ns.p50.unwrap_or(0).max(bounds.lag_base_ns).max(1);
+    let lag_ns = load.lag_ns.p99.filter(|_| load.planned_per_s.is_some());
+    let share = lag_ns.map(|lag| lag as f64 / p50_ns as f64);
+    // Where requests waited for a connection the lag is the target's doing and belongs to the
+    // latency: only the flag speaks then.
+    let own = share.filter(|_| load.queued_peak == 0);
+    for (gate, bound, share) in
+        [("lag_flag", bounds.lag_flag_share, share), ("lag", bounds.lag_share, own)]
+    {
+        judgement.add(gate, bounds, share, share.map(|share| share <= bound), || {
+            format!(
+                "p99 of the send lag is {}, {} of {}, more than {}",
+                HumanDuration(lag_ns.unwrap_or_default() as f64),
+                percent(share.unwrap_or_default()),
+                HumanDuration(p50_ns as f64),
+                percent(bound)
+            )
+        });
+    }
+}
+
+/// The time balance of a closed loop: what users spend outside of their requests. `None` for an
+/// open loop, and where the window is too short beside a request to tell.
+///
+/// Failures that got no answer have no latency; what they took counts as outside.
+#[must_use]
+pub fn loop_balance(load: &LoadRecord) -> Option<Little> {
+    let users = f64::from(load.users?);
+    let window_s = load.window_ns as f64 / 1e9;
+    let ended = load.succeeded.saturating_add(load.failed) as f64;
+    let spent = |summary: &Summary| match summary.count {
+        0 => Some(0.0),
+        count => summary.mean.map(|mean| mean * count as f64),
+    };
+    let spent_ns = spent(&load.latency_ns)? + spent(&load.failed_latency_ns)?;
+    let mean_s = spent_ns / ended / 1e9;
+    if mean_s * LATENCIES_IN_A_WINDOW > window_s {
+        return None;
+    }
+    little::gap(users, ended / window_s, mean_s)
+}
+
+/// Little's law (D13). In a closed loop users = rate × time of a loop, and what no request
+/// accounts for is outside of them. In an open loop the mean number in flight, rate × service
+/// time, cannot be above the most that were in flight at once.
+fn balance(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
+    if load.users.is_some() {
+        let little = loop_balance(load);
+        let share = little.map(|little| little.gap_share);
+        let held = share.map(|share| share.abs() <= bounds.little_share);
+        judgement.add("little", bounds, share, held, || {
+            let outside_ns = little.map_or(0.0, |little| little.outside_s * 1e9);
+            let silent = load.failed.saturating_sub(load.failed_latency_ns.count);
+            let failures = if silent > 0 {
+                format!(", with {silent} failures that got no answer")
+            } else {
+                String::new()
+            };
+            format!(
+                "{} ({}) of each loop is outside the request, more than {}{failures}",
+                HumanDuration(outside_ns),
+                percent(share.unwrap_or_default()),
+                percent(bounds.little_share)
+            )
+        });
+        return;
+    }
+    let window_ns = load.window_ns as f64;
+    let mean_ns = load.service_ns.mean.filter(|mean| mean * LATENCIES_IN_A_WINDOW <= window_ns);
+    let in_flight = mean_ns.map(|mean| mean * load.service_ns.count as f64 / window_ns);
+    let excess = in_flight
+        .filter(|_| load.in_flight_peak > 0)
+        .map(|mean| (mean / load.in_flight_peak as f64 - 1.0).max(0.0));
+    let held = excess.map(|excess| excess <= bounds.little_share);
+    judgement.add("little", bounds, excess, held, || {
+        format!(
+            "rate times service time is {:.1} in flight on average, the most at once was {}",
+            in_flight.unwrap_or_default(),
+            load.in_flight_peak
+        )
+    });
+}
+
+/// One connection for each user, opened again only after a request that ended without one.
+fn connections(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
+    let Some(users) = load.users.map(u64::from).filter(|_| load.whole_life.sent > 0) else {
+        judgement.add("connection_shape", bounds, None, None, String::new);
+        judgement.add("reconnects", bounds, None, None, String::new);
+        return;
+    };
+    let seen = &load.connections;
+    let sent = load.whole_life.sent;
+    let explained = sent.saturating_sub(load.whole_life.answered).saturating_add(load.failed);
+    let unexplained = seen.opened.saturating_sub(users.saturating_add(explained));
+    // A window of few requests need not reach every user, and a refused one has no connection.
+    let all_at_work = load.window_asked_count.is_some()
+        || seen.failed > 0
+        || (seen.opened >= users && seen.distinct_ports >= users);
+    let share = unexplained as f64 / sent as f64;
+    let held = share <= bounds.reconnects_share && all_at_work;
+    judgement.add("connection_shape", bounds, Some(share), Some(held), || {
+        if all_at_work {
+            format!(
+                "{} connections for {users} users and {sent} requests: {} of the requests \
+                 reconnected though nothing had failed, more than {}",
+                seen.opened,
+                percent(share),
+                percent(bounds.reconnects_share)
+            )
+        } else {
+            format!(
+                "{users} users opened {} connections from {} ports: not all were at work",
+                seen.opened, seen.distinct_ports
+            )
+        }
+    });
+    let count = Some(unexplained as f64);
+    judgement.add("reconnects", bounds, count, Some(unexplained == 0), || {
+        format!("{unexplained} connections were opened again though nothing had failed")
+    });
+}
