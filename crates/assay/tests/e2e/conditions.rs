@@ -165,8 +165,8 @@ fn a_target_that_restarts_in_its_window_voids_the_run() {
         let rows = fs::read_to_string(run.join(layout::RESOURCES)).ok()?;
         rows.contains("window_start").then_some(())
     });
-    let mocks = lab.running().into_iter().filter(|one| one.command.contains(" mock --listen "));
-    let mock = mocks.last().expect("the server runs");
+    let mut mocks = lab.running().into_iter().filter(|one| one.command.contains(" mock --listen "));
+    let mock = mocks.next_back().expect("the server runs");
     crate::support::signal(mock.pid, Signal::KILL);
     running.finish().expect(3);
     let digest = lab.only_digest("faulty");
