@@ -180,6 +180,9 @@ pub(crate) fn y_axis(
     }
 }
 
+/// Class of marks that are small since there are many.
+pub(crate) const TINY: &str = "tiny";
+
 /// Shapes of marks. No two differ in colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
@@ -231,8 +234,15 @@ pub(crate) fn mark(
     let class = class.trim_end();
     match &shape {
         Some(path) => markup.open("path", &[("class", &class), ("d", path)]),
-        None => markup
-            .open("circle", &[("class", &class), ("cx", &Px(x)), ("cy", &Px(y)), ("r", &"3.5")]),
+        None => markup.open(
+            "circle",
+            &[
+                ("class", &class),
+                ("cx", &Px(x)),
+                ("cy", &Px(y)),
+                ("r", &if class.contains(TINY) { "2" } else { "3.5" }),
+            ],
+        ),
     };
     if !tooltip.is_empty() {
         markup.element("title", &[], tooltip);

@@ -19,6 +19,9 @@ const MOST_DRAWINGS: usize = 12;
 /// Most dots over all drawings.
 const MOST_DOTS: usize = 6_000;
 
+/// Blocks from which on rows are taller and marks smaller.
+const MANY: u32 = 40;
+
 /// Left edge of the plot, its right edge, the place of runs without one, and of the words, px.
 const COLUMNS: [f64; 4] = [216.0, 716.0, 740.0, 764.0];
 
@@ -94,7 +97,10 @@ struct Row<'a> {
 impl<'a> View<'a> {
     fn new(page: &'a Page, metric: &'a str, cells: &[&'a str], runs: &[&'a MatrixRun]) -> Self {
         let blocks = runs.iter().map(|run| run.block).max().unwrap_or(1);
-        let height = (f64::from(blocks) * 4.0).clamp(22.0, 76.0);
+        let height = match blocks {
+            many @ MANY.. => (f64::from(many) * 1.2).clamp(76.0, 160.0),
+            few => (f64::from(few) * 4.0).clamp(22.0, 76.0),
+        };
         let mut top = 44.0;
         let mut rows = Vec::new();
         for cell in cells {
@@ -174,13 +180,14 @@ impl<'a> View<'a> {
             let (from, to) = (self.scale.position(low), self.scale.position(high));
             rect(markup, "interval", (from, row.top), (to, row.bottom));
         }
+        for run in row.runs.iter().take(*dots_left) {
+            self.dot(markup, row, run);
+        }
+        // Above the marks, which hide it where there are many.
         let median = summary.and_then(|summary| summary.median);
         if let Some(median) = median {
             let x = self.scale.position(median);
-            line(markup, "median", (x, row.top), (x, row.bottom));
-        }
-        for run in row.runs.iter().take(*dots_left) {
-            self.dot(markup, row, run);
+            line(markup, "median", (x, row.top - 3.0), (x, row.bottom + 3.0));
         }
         *dots_left -= row.runs.len().min(*dots_left);
         let valid =
@@ -210,7 +217,8 @@ impl<'a> View<'a> {
             State::Void => Mark::Void,
         };
         let tooltip = format!("{}: {}, {}", run_name(run), in_unit(value, self.unit), state(known));
-        mark(markup, shape, (x, y), "run", &tooltip);
+        let class = if self.blocks >= MANY { "run tiny" } else { "run" };
+        mark(markup, shape, (x, y), class, &tooltip);
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn figure(markup: &mut Markup, page: &Page) {
             markup.element("p", &[], "No run is complete.");
             return;
         }
-        let row = if shown.len() > MANY { 8.0 } else { 18.0 };
+        let row = if shown.len() > MANY { 6.0 } else { 18.0 };
         let title = "Runs over time, by block";
         let bars = shown.iter().map(|line| line.bars.len()).sum::<usize>();
         let description = format!(
