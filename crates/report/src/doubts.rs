@@ -130,7 +130,7 @@ pub(crate) fn some(names: &[String]) -> String {
 }
 
 /// Flags that a note explains once for the whole table.
-const SAID_IN_A_NOTE: [&str; 2] = ["primary_after_data", "margin_after_data"];
+const SAID_IN_A_NOTE: [&str; 3] = ["primary_after_data", "margin_after_data", "generator_cluster"];
 
 /// Flags in the order of their weight.
 const FLAGS: [(&str, &str); 16] = [
