@@ -107,6 +107,6 @@ fn what_runs_already_has_no_positive_control() {
         .more(&format!("url = {}", quoted("http://127.0.0.1:10")));
     let ran = lab.run(&bench, "url", &[]).expect(2);
     let first = ran.stderr.lines().next().unwrap_or_default();
-    insta::assert_snapshot!(first, @"error: bench.toml:30:27: `positive` cannot slow target `api`: a `url` runs already");
+    insta::assert_snapshot!(first, @"error: bench.toml:32:27: `positive` cannot slow target `api`: a `url` runs already");
     assert!(!lab.path().join("results").exists(), "nothing was written");
 }
