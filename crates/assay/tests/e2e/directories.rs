@@ -43,6 +43,7 @@ fn two_invocations_in_one_second_have_two_directories() {
         let expected = [
             ".lock",
             layout::FROZEN,
+            layout::LOOKS,
             layout::MATRIX_HTML,
             layout::MATRIX_JSON,
             layout::MATRIX_MD,

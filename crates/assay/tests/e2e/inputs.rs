@@ -31,7 +31,7 @@ fn unknown_keys() {
     error: bench.toml:9:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
       9 | blokcs = 3
         | ^^^^^^
-        = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`
+        = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`, `layout`
     "#);
 }
 

@@ -56,7 +56,9 @@ pub use terms::{CompareOptions, select};
 /// [`EvidenceError::QuickRefused`] for quick runs, [`EvidenceError::NoRuns`] where there are
 /// none, [`EvidenceError::UnknownFactor`] with the nearest factor.
 pub fn compare(dir: &Path, options: &CompareOptions) -> Result<Comparison, EvidenceError> {
-    compare_runs(&Runs::read(dir)?, options)
+    let mut comparison = compare_runs(&Runs::read(dir)?, options)?;
+    comparison.tables.looks = crate::read_looks(dir)?;
+    Ok(comparison)
 }
 
 /// Compares runs that are read already.
