@@ -126,7 +126,7 @@ fn cells_show_their_true_coverage_every_run_and_every_doubt() {
     pooled    1/3  excluded                   -         -             -  -------o-------
     noisy     3/3   800.0/s  [700.0/s, 900.0/s]    75.0 %       12.50 %  o------o------o
     doubts about cells, by the worst of their runs
-    - few_runs: pooled (1 of 3 runs valid) is shown and excluded in throughput: a cell counts from 2 valid runs on
+    - few_runs: pooled with 1 of 3 runs valid is shown and excluded: a cell counts from 2 valid runs on
     - unstable: target.rss_peak of plain from 19.07 MiB to 401 MiB: identical runs, so probably a race or the depth of a queue; not averaged
     - spread: throughput of noisy from 700.0/s to 900.0/s, ± 12.5 % of its median: the same configuration should reproduce to 5 %; quieten the host
     - contaminated: timeouts in 1 of 3 runs of plain, worst 2 requests in 02-01-plain
@@ -148,7 +148,7 @@ fn all_cells_carry_kind_and_formula() {
     cell   valid    median  interval  coverage  ± half range  runs
     plain    3/3  unstable         -         -             -  8-------------o
     doubts about cells, by the worst of their runs
-    - few_runs: pooled (1 of 3 runs valid) is shown and excluded in throughput: a cell counts from 2 valid runs on
+    - few_runs: pooled with 1 of 3 runs valid is shown and excluded: a cell counts from 2 valid runs on
     - unstable: target.rss_peak of plain from 19.07 MiB to 401 MiB: identical runs, so probably a race or the depth of a queue; not averaged
     - spread: throughput of noisy from 700.0/s to 900.0/s, ± 12.5 % of its median: the same configuration should reproduce to 5 %; quieten the host
     - contaminated: timeouts in 1 of 3 runs of plain, worst 2 requests in 02-01-plain
@@ -361,7 +361,7 @@ fn the_page_has_them_as_markdown() {
 
     ### doubts about cells, by the worst of their runs
 
-    - few_runs: pooled (1 of 3 runs valid) is shown and excluded in throughput: a cell counts from 2 valid runs on
+    - few_runs: pooled with 1 of 3 runs valid is shown and excluded: a cell counts from 2 valid runs on
     - spread: throughput of noisy from 700.0/s to 900.0/s, ± 12.5 % of its median: the same configuration should reproduce to 5 %; quieten the host
     - contaminated: timeouts in 1 of 3 runs of plain, worst 2 requests in 02-01-plain
     ");

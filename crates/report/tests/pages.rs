@@ -662,8 +662,8 @@ fn a_matrix_on_one_page() {
 
     ### doubts about cells, by the worst of their runs
 
-    - few_runs: base (1 of 1 runs valid) is shown and excluded in throughput, p50, p90, p95 and 32 more: a cell counts from 2 valid runs on
-    - few_runs: slow (1 of 1 runs valid) is shown and excluded in throughput, p50, p90, p95 and 32 more: a cell counts from 2 valid runs on
+    - few_runs: base with 1 of 1 runs valid is shown and excluded: a cell counts from 2 valid runs on
+    - few_runs: slow with 1 of 1 runs valid is shown and excluded: a cell counts from 2 valid runs on
 
     ## Runs
 
