@@ -1,6 +1,6 @@
 //! File names inside a label and a run directory, and the atomic write and the read of JSON.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -91,9 +91,15 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
 /// Writes a file so that a reader sees all of it or nothing: a sibling temporary file is
 /// written, synced and renamed over `path`.
 ///
+/// A device, a pipe or a socket at `path` is written to, never replaced: a rename by root over
+/// `/dev/null` would leave the machine without one.
+///
 /// # Errors
 /// What the file system reports; the destination is then unchanged and the temporary removed.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
     let temporary = path.with_file_name(name);
@@ -107,4 +113,38 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     renamed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileTypeExt;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("pipe");
+        let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo is there");
+        assert!(made.success());
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || fs::read(path)
+        });
+        write_atomic(&path, b"all of it").expect("a pipe can be written");
+        assert!(fs::symlink_metadata(&path).expect("it is there").file_type().is_fifo());
+        assert_eq!(reader.join().expect("no panic").expect("readable"), b"all of it");
+        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1, "nothing beside it");
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_no_partial() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("file.json");
+        fs::write(&path, "a longer text than the new one").expect("writable");
+        write_atomic(&path, b"new").expect("writable");
+        assert_eq!(fs::read(&path).expect("readable"), b"new");
+        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1);
+    }
 }
