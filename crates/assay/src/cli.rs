@@ -272,7 +272,10 @@ pub(crate) struct CompareArguments {
         long,
         num_args = 2,
         value_names = ["A", "B"],
-        conflicts_with_all = ["dir", "factor", "html"]
+        conflicts_with_all = [
+            "dir", "factor", "baseline", "metric", "margin", "primary", "group", "over", "md",
+            "csv", "html",
+        ]
     )]
     pub(crate) tables: Option<Vec<PathBuf>>,
     /// Only the contrasts of this factor.

@@ -78,7 +78,7 @@ pub(crate) fn arms(contrasts: &[&Contrast]) -> Vec<String> {
         }
         if !contrast.differs.is_empty() {
             let differs = contrast.differs.join("; ");
-            lines.push(format!("{arms} also differs beside that, baseline and level: {differs}"));
+            lines.push(format!("{arms} differ in more, baseline and level: {differs}"));
         }
     }
     let mut seen = std::collections::BTreeSet::new();

@@ -41,24 +41,29 @@ fn by_metric<'c>(contrasts: &[&'c Contrast]) -> Vec<Vec<&'c Contrast>> {
 fn metric_table(rows: &[&Contrast], hosts: &[HostClass]) -> Grid {
     let first = rows[0];
     let with_cell = has_cells(rows);
-    let mut header: Vec<&str> = Vec::new();
-    if with_cell {
-        header.push("cell");
-    }
+    // Named once above the table where it is the same in every row.
+    let with_baseline = rows.iter().any(|row| row.baseline != first.baseline);
     let interval_head = interval_head(first);
-    header.extend(["level", "baseline", "level at", "baseline at", "ratio", "effect"]);
-    header.extend([interval_head.as_str(), "n", "verdict"]);
-    let align = if with_cell { "lllrrrrrrl" } else { "llrrrrrrl" };
-    let mut grid = Grid::new(heading(first, hosts), &header, align);
-    grid.legend.push(orientation(first));
+    let mut columns: Vec<(&str, char)> = Vec::new();
+    columns.extend(with_cell.then_some(("cell", 'l')));
+    columns.push(("level", 'l'));
+    columns.extend(with_baseline.then_some(("baseline", 'l')));
+    columns.extend(["level at", "baseline at", "ratio", "effect"].map(|head| (head, 'r')));
+    columns.extend([(interval_head.as_str(), 'r'), ("n", 'r'), ("verdict", 'l')]);
+    let (header, align): (Vec<&str>, String) = columns.into_iter().unzip();
+    let mut grid = Grid::new(heading(first, hosts), &header, &align);
+    let baseline = if with_baseline { "baseline" } else { &first.baseline };
+    grid.legend.push(orientation(first, baseline));
     for row in rows {
         let mut line = Vec::new();
         if with_cell {
             line.push(row.cell.clone());
         }
+        line.push(level(row));
+        if with_baseline {
+            line.push(row.baseline.clone());
+        }
         line.extend([
-            level(row),
-            row.baseline.clone(),
             in_unit(row.level_value, &row.unit),
             in_unit(row.baseline_value, &row.unit),
             ratio(row.ratio),
@@ -97,12 +102,13 @@ pub(crate) fn of_hosts(hosts: &[HostClass]) -> String {
     }
 }
 
-/// Which way the ratio of a metric points.
-fn orientation(contrast: &Contrast) -> String {
+/// Which way the ratio of a metric points, and what every percentage is of.
+fn orientation(contrast: &Contrast, baseline: &str) -> String {
     let judged = if contrast.higher_is_better { "better" } else { "worse" };
+    let metric = &contrast.metric;
     format!(
-        "ratio = level / baseline, above 1 is more {}, so {judged}; effects in % of the baseline",
-        contrast.metric
+        "ratio = level / {baseline}, above 1 is more {metric}, so {judged}; effects in % of \
+         {baseline}"
     )
 }
 

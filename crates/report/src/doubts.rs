@@ -82,19 +82,20 @@ fn more_pairs(contrast: &Contrast, name: &str) -> Vec<String> {
 
 /// What it would take to know a mean to half of itself.
 pub(crate) fn resolve_line(resolve: &Resolve) -> String {
-    let hours = |pairs: u64| match resolve.pair_ns {
-        Some(ns) => format!(" ({:.1} h)", pairs as f64 * ns as f64 / 3.6e12),
-        None => String::new(),
+    let cost = |pairs: u64| {
+        let hours = resolve
+            .pair_ns
+            .map(|ns| format!(" ({:.2} h)", pairs as f64 * ns as f64 / 3.6e12))
+            .unwrap_or_default();
+        format!("{}{hours}", count(pairs))
     };
     format!(
-        "the mean {} at sd {:.2} % is known to half of itself by {} pairs{} at one standard error, \
-         {}{} at 95 %",
+        "pairs that know the mean {} at sd {:.2} % to half of itself: {} at one standard error, {} \
+         at 95 %",
         signed_percent(resolve.mean_percent),
         resolve.sd_percent,
-        count(resolve.pairs_one_se),
-        hours(resolve.pairs_one_se),
-        count(resolve.pairs_95),
-        hours(resolve.pairs_95),
+        cost(resolve.pairs_one_se),
+        cost(resolve.pairs_95),
     )
 }
 
@@ -150,12 +151,18 @@ const FLAGS: [(&str, &str); 16] = [
     ("control_differs", "this control is not the same thing as its twin: see both identities"),
     ("uncontrolled", "no null contrast of 6 pairs beside it: add `null` to the levels"),
     ("extra_looks", "more looks at the data than registered: the error rate is above 5 %"),
-    ("not_quiet", "machine not quiet: quieten or change it before adding pairs"),
+    (
+        "not_quiet",
+        "not resolvable here; machine not quiet: quieten or change it before adding pairs",
+    ),
     (
         "unresolved",
         "the effect lies within what identical runs differ by here: quieten the machine",
     ),
-    ("few_pairs", "under 6 pairs there is no 95 % interval: raise `matrix.blocks`"),
+    (
+        "few_pairs",
+        "no interval under 6 pairs, nor under more at a stricter look: raise `matrix.blocks`",
+    ),
     (
         "heavy_tails",
         "interval of ranks and of the mean disagree: look for outliers among the pairs",

@@ -46,7 +46,7 @@ impl Grid {
         let mut text = format!("{} {}\n\n", "#".repeat(level), cell(&self.title));
         if !self.legend.is_empty() {
             let legend: Vec<String> = self.legend.iter().map(|line| cell(line)).collect();
-            text.push_str(&format!("{}\n\n", legend.join(" ")));
+            text.push_str(&format!("{}\n\n", legend.join("; ")));
         }
         text.push_str(&self.markdown_table());
         text

@@ -179,7 +179,10 @@ pub(crate) fn fitted(lines: &[Vec<String>], align: &str) -> String {
         let room = WIDTH - NAME_WIDTH;
         let pairs = lines[0].iter().zip(line);
         pairs
-            .map(|(name, value)| format!("  {name:<0$}{1}\n", NAME_WIDTH - 2, cut(value, room)))
+            .map(|(name, value)| {
+                let name = cut(name, NAME_WIDTH - 3);
+                format!("  {name:<0$}{1}\n", NAME_WIDTH - 2, cut(value, room))
+            })
             .collect()
     };
     lines[1..].iter().map(block).collect::<Vec<_>>().join("\n")

@@ -85,10 +85,10 @@ fn a_comparison_without_doubts_is_a_table() {
     label sample
 
     target: throughput (primary, margin 2 %)
-    ratio = level / baseline, above 1 is more throughput, so better; effects in % of the baseline
-    level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
-    null   base       801.9/s      801.2/s  1.0008  +0.08 %  [-0.31, +0.44]  8  equivalent (null)
-    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
+    ratio = level / base, above 1 is more throughput, so better; effects in % of base
+    level  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    null    801.9/s      801.2/s  1.0008  +0.08 %  [-0.31, +0.44]  8  equivalent (null)
+    slow    761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
     ");
 }
 
@@ -120,14 +120,14 @@ fn every_doubt_has_a_line_and_a_remedy() {
     label sample
 
     target: throughput (primary, margin 2 %)
-    ratio = level / baseline, above 1 is more throughput, so better; effects in % of the baseline
-    cell   level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
-    *+1k   slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
-    *+64k  slow   base       761.4/s      801.2/s  0.9503  -4.97 %               -  5  inconclusive
+    ratio = level / base, above 1 is more throughput, so better; effects in % of base
+    cell   level  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    *+1k   slow    761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
+    *+64k  slow    761.4/s      801.2/s  0.9503  -4.97 %               -  5  inconclusive
 
     - inconclusive (slow in *+64k): an effect of 2 % needs about 14 pairs; these 5 could show 3.21 %
     - uncontrolled (slow in *+64k): no null contrast of 6 pairs beside it: add `null` to the levels
-    - few_pairs (slow in *+64k): under 6 pairs there is no 95 % interval: raise `matrix.blocks`
+    - few_pairs (slow in *+64k): no interval under 6 pairs, nor under more at a stricter look: raise `matrix.blocks`
     - odd_pairs (slow in *+64k): an odd number of pairs lets drift load one arm: use an even number of blocks
     - left out 03-01-slow: void: failures: 1 % of requests failed, more than 0.1 %
     - left out 01-01w-base, 02-01w-base, 03-01w-base, 04-01w-base and 2 more: warm-up run, discarded
@@ -154,14 +154,14 @@ fn other_metrics_come_when_asked_for() {
     label sample
 
     target: throughput (primary, margin 2 %)
-    ratio = level / baseline, above 1 is more throughput, so better; effects in % of the baseline
-    level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
-    slow   base       761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
+    ratio = level / base, above 1 is more throughput, so better; effects in % of base
+    level  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    slow    761.4/s      801.2/s  0.9503  -4.97 %  [-5.40, -4.50]  8  slower
 
     target: p99 (exploratory, margin 5 %)
-    ratio = level / baseline, above 1 is more p99, so worse; effects in % of the baseline
-    level  baseline  level at  baseline at   ratio   effect   95 % interval  n  verdict
-    slow   base       10.8 ms      10.2 ms  0.9503  -4.97 %  [-5.40, -4.50]  8  inconclusive
+    ratio = level / base, above 1 is more p99, so worse; effects in % of base
+    level  level at  baseline at   ratio   effect   95 % interval  n  verdict
+    slow    10.8 ms      10.2 ms  0.9503  -4.97 %  [-5.40, -4.50]  8  inconclusive
 
     target: throughput, significant and large enough to matter
     t interval of the mean beside that of ranks; effects in % of the baseline
@@ -548,7 +548,7 @@ fn a_matrix_on_one_page() {
     ## Doubts and notes
 
     - uncontrolled (slow in *): no null contrast of 6 pairs beside it: add `null` to the levels
-    - few_pairs (slow in *): under 6 pairs there is no 95 % interval: raise `matrix.blocks`
+    - few_pairs (slow in *): no interval under 6 pairs, nor under more at a stricter look: raise `matrix.blocks`
     - odd_pairs (slow in *): an odd number of pairs lets drift load one arm: use an even number of blocks
     - no null: add `null` to a list of levels
     - 2 of 4 planned runs are complete; `--resume` completes the rest

@@ -25,7 +25,9 @@ pub(crate) fn run(arguments: &CompareArguments, output: &Output) -> Outcome {
     }
     let options = options(arguments);
     let mut comparison = evidence::compare(dir, &options).map_err(failure)?;
-    frozen::hold_against(dir, &options, &mut comparison, output);
+    // What is only hidden is still the question that the frozen table answered.
+    let asked = CompareOptions { metrics: Vec::new(), group: None, ..options.clone() };
+    frozen::hold_against(dir, &asked, &mut comparison, output);
     // Hiding a row hides no doubt: the exit status is that of the whole.
     let doubtful = evidence::is_doubtful(&comparison);
     evidence::select(&mut comparison, &options).map_err(failure)?;

@@ -8,6 +8,7 @@
 
 mod accounting;
 mod cli;
+mod comparisons;
 mod conditions;
 mod controls;
 mod directories;

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use record::compare::{Comparison, Contrast};
+use record::compare::{Comparison, Contrast, Look};
 use record::digest::Digest;
 use record::plan::{Compare, Gates, LevelOf};
 
@@ -19,6 +19,8 @@ pub(super) const BASE: f64 = 800.0;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Label {
     pub(super) runs: Vec<(String, Digest)>,
+    /// The looks on record, by their complete blocks.
+    pub(super) looks: Vec<u32>,
 }
 
 impl Label {
@@ -93,7 +95,14 @@ impl Label {
             self.runs.iter().map(|(name, digest)| (name.clone(), Some(digest.clone()))).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         let label = self.runs.first().map(|(_, digest)| digest.label.clone()).unwrap_or_default();
-        compare_runs(&Runs { label, plan: None, all, notes: Vec::new() }, options)
+        let look = |blocks: &u32| Look {
+            at_utc: String::new(),
+            blocks: *blocks,
+            alpha: 0.0,
+            verdicts: Default::default(),
+        };
+        let looks = self.looks.iter().map(look).collect();
+        compare_runs(&Runs { label, plan: None, all, looks, notes: Vec::new() }, options)
     }
 }
 

@@ -56,9 +56,7 @@ pub use terms::{CompareOptions, select};
 /// [`EvidenceError::QuickRefused`] for quick runs, [`EvidenceError::NoRuns`] where there are
 /// none, [`EvidenceError::UnknownFactor`] with the nearest factor.
 pub fn compare(dir: &Path, options: &CompareOptions) -> Result<Comparison, EvidenceError> {
-    let mut comparison = compare_runs(&Runs::read(dir)?, options)?;
-    comparison.tables.looks = crate::read_looks(dir)?;
-    Ok(comparison)
+    compare_runs(&Runs::read(dir)?, options)
 }
 
 /// Compares runs that are read already.
@@ -74,7 +72,7 @@ pub(crate) fn compare_runs(
         notes.push(format!("warm-up runs, discarded: {}", warm_ups.join(", ")));
     }
     let factors = pairing::contrasted_factors(&measured);
-    let terms = Terms::new(options, &measured, &factors)?;
+    let terms = Terms::new(options, &measured, &factors, &runs.looks)?;
     left_out.extend(pairing::without_level(&measured, &factors));
     let hosts = identity::host_classes(&measured);
     notes.extend(several_hosts(&hosts));
@@ -95,7 +93,7 @@ pub(crate) fn compare_runs(
             "no contrast: no factor has two levels that are compared".to_owned()
         });
     }
-    let mut tables = Tables { hosts, ..Tables::default() };
+    let mut tables = Tables { hosts, looks: runs.looks.clone(), ..Tables::default() };
     crate::tables::fill(&mut tables, &measured, &mut contrasts, &mut notes);
     // Last, since a manipulation check may have withheld rows.
     let order = geomean::factor_order(&measured);

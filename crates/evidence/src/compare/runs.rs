@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use record::compare::LeftOut;
+use record::compare::{LeftOut, Look};
 use record::digest::Digest;
 use record::layout;
 use record::plan::{Plan, RunKind};
 
 use crate::error::EvidenceError;
+use crate::looks::read_looks;
 
 /// Most run directories of one label that are looked at.
 const MOST_RUNS: usize = 100_000;
@@ -25,6 +26,8 @@ pub(crate) struct Runs {
     pub(crate) plan: Option<Plan>,
     /// Every directory in the order of its name, with its digest when it is complete.
     pub(crate) all: Vec<(String, Option<Digest>)>,
+    /// Every look at the data that is on record.
+    pub(crate) looks: Vec<Look>,
     /// Remarks on the label as a whole.
     pub(crate) notes: Vec<String>,
 }
@@ -50,6 +53,7 @@ impl Runs {
             let digest = read_digest(&runs_dir.join(&name), &mut runs.notes, &name);
             runs.all.push((name, digest));
         }
+        runs.looks = read_looks(dir)?;
         let path = dir.join(layout::PLAN);
         if path.is_file() {
             runs.plan = Some(layout::read_json(&path)?);

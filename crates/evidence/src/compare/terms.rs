@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::compare::{Comparison, Contrast};
+use record::compare::{Comparison, Contrast, Look};
 use record::digest::Digest;
 use record::glob::glob_matches;
 use record::plan::Compare;
@@ -11,6 +11,7 @@ use stats::power::ALPHA;
 
 use crate::digest::{PERCENTILES, primary_of};
 use crate::error::{EvidenceError, nearest};
+use crate::looks::{Standing, standing};
 
 /// What to compare.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,8 +49,8 @@ pub(crate) struct Terms<'o> {
     pub(crate) registered: Compare,
     /// Two-sided error that the intervals may spend.
     pub(crate) alpha: f64,
-    /// Whether more looks were taken than registered.
-    pub(crate) extra_looks: bool,
+    /// Where the label stands after its looks; `None` when there is no record of any.
+    standing: Option<Standing>,
     /// Seed of every random choice.
     pub(crate) seed: u64,
 }
@@ -60,11 +61,15 @@ impl<'o> Terms<'o> {
         options: &'o CompareOptions,
         measured: &[(&str, &Digest)],
         factors: &[String],
+        looks: &[Look],
     ) -> Result<Self, EvidenceError> {
         let registered =
             measured.iter().find_map(|(_, digest)| digest.compare.clone()).unwrap_or_default();
         let seed = measured.first().map_or(1, |(_, digest)| digest.seed);
-        let terms = Self { options, registered, alpha: ALPHA, extra_looks: false, seed };
+        // Digests that were copied without the looks at them are looked at once.
+        let standing = (!looks.is_empty()).then(|| standing(looks, registered.looks));
+        let alpha = standing.map_or(ALPHA, |standing| standing.alpha);
+        let terms = Self { options, registered, alpha, standing, seed };
         terms.check_words(measured, factors)?;
         Ok(terms)
     }
@@ -144,12 +149,36 @@ impl<'o> Terms<'o> {
         self.options.over.as_deref().or(self.registered.over.as_deref())
     }
 
+    /// Whether more looks were taken than registered.
+    pub(crate) fn extra_looks(&self) -> bool {
+        self.standing.is_some_and(|standing| standing.extra)
+    }
+
+    /// Which look this is and what it may spend; nothing for a single look that needed no
+    /// registration.
+    fn look_note(&self) -> Option<String> {
+        let looks = self.standing?.looks.max(1);
+        let registered = self.registered.looks.unwrap_or(1);
+        if looks == 1 && registered == 1 {
+            return None;
+        }
+        let planned = match self.registered.looks {
+            Some(registered) => format!("of {registered} registered"),
+            None => "and only one is free".to_owned(),
+        };
+        let confidence = 100.0 * (1.0 - self.alpha);
+        Some(format!(
+            "look {looks} {planned}: alpha {:.4}, so that intervals are at {confidence:.2} %",
+            self.alpha
+        ))
+    }
+
     /// What the reader must know about terms that were chosen with the data at hand.
     pub(crate) fn notes(&self, contrasts: &[Contrast]) -> Vec<String> {
         let flagged = |flag: &str| {
             contrasts.iter().any(|contrast| contrast.flags.iter().any(|known| known == flag))
         };
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = self.look_note().into_iter().collect();
         if flagged(PRIMARY_AFTER_DATA) {
             notes.push(PRIMARY_AFTER.to_owned());
         }

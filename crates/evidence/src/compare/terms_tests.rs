@@ -96,6 +96,42 @@ fn margins_are_registered_by_metric_or_for_all_others() {
     assert_eq!(of(&defaults, "slow", "*", "p99").margin_percent, Some(5.0));
 }
 
+/// D11: a registered look has its own level, one more than registered is flagged, and digests
+/// without a record of looks are looked at once.
+#[test]
+fn looks_widen_the_interval() {
+    let mut label = Label::default();
+    label.pairs(&slow(), &spread(16, -0.03, 0.03));
+    label.pairs(&null(), &spread(16, 0.0, 0.003));
+    label.registered(&Compare { looks: Some(3), ..Compare::default() });
+    let seen = |label: &Label| {
+        let comparison = label.compared();
+        let slow = throughput(&comparison, "slow").clone();
+        let [low, high] = slow.interval_percent.unwrap();
+        let extra = slow.flags.contains(&"extra_looks".to_owned());
+        (slow.alpha.unwrap(), high - low, extra, comparison.notes.clone(), comparison.tables.looks)
+    };
+    let (alpha, width, extra, notes, looks) = seen(&label);
+    assert_eq!((alpha, extra, notes.len(), looks.len()), (0.05, false, 0, 0));
+    label.looks = vec![8, 16];
+    let (second, wider, extra, notes, looks) = seen(&label);
+    // |z| > 2.45 at the second of three looks.
+    assert!((second - 0.0141).abs() < 2e-4 && wider > width && !extra, "{second} {wider}");
+    assert_eq!(notes, ["look 2 of 3 registered: alpha 0.0141, so that intervals are at 98.59 %"]);
+    assert_eq!(looks.len(), 2);
+    label.looks = vec![8, 10, 12, 16];
+    let (_, _, extra, notes, _) = seen(&label);
+    assert!(extra && notes[0].starts_with("look 4 of 3 registered"), "{notes:?}");
+    // Nobody registered any: the first is free, and has no note.
+    label.registered(&Compare::default());
+    label.looks = vec![16];
+    let (alpha, _, extra, notes, _) = seen(&label);
+    assert_eq!((alpha, extra, notes.len()), (0.05, false, 0));
+    label.looks = vec![8, 16];
+    let (alpha, _, extra, notes, _) = seen(&label);
+    assert!(alpha < 0.05 && !extra && notes[0].starts_with("look 2 and only one is free"));
+}
+
 /// K-082: another baseline turns the ratio round; controls keep what they repeat.
 #[test]
 fn another_baseline_is_asked_for_or_registered() {

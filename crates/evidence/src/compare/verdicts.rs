@@ -308,7 +308,7 @@ fn flags(
     raise(row.undecidable, UNDECIDABLE);
     let control = row.arms.control && row.arms.positive.is_none();
     raise(control && !row.null && !row.arms.pairs.is_empty(), CONTROL_DIFFERS);
-    raise(terms.extra_looks, EXTRA_LOOKS);
+    raise(terms.extra_looks(), EXTRA_LOOKS);
     raise(row.primary_after, PRIMARY_AFTER_DATA);
     raise(terms.margin_after(&row.metric), MARGIN_AFTER_DATA);
     flags
