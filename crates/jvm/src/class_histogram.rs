@@ -1,0 +1,1 @@
+//! Class histograms of `jcmd GC.class_histogram` and their difference.

@@ -1,0 +1,1 @@
+//! Flight recordings (JFR), read at the speed of the disk.

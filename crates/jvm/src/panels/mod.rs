@@ -1,0 +1,1 @@
+//! Panels: what a recording says, aggregated.

@@ -1,0 +1,1 @@
+//! Thread dumps of `jcmd Thread.print` and `jstack`.
