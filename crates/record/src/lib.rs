@@ -19,6 +19,7 @@ pub mod meta;
 pub mod mock;
 pub mod page;
 pub mod plan;
+pub mod recording;
 pub mod redact;
 pub mod resources;
 pub mod status;
