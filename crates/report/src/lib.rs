@@ -10,6 +10,7 @@ mod html;
 mod load;
 mod matrix;
 mod plan;
+mod recording;
 mod status;
 mod text;
 
@@ -19,4 +20,5 @@ pub use html::matrix_html;
 pub use load::load_table;
 pub use matrix::matrix_md;
 pub use plan::plan_text;
+pub use recording::{drill_text, recording_md};
 pub use status::status_text;

@@ -14,6 +14,7 @@ mod gates;
 mod inputs;
 mod labels;
 mod quick;
+mod recordings;
 mod secrets;
 mod signals;
 mod status;
