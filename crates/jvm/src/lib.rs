@@ -8,6 +8,7 @@
 // Text, each a file of its own.
 pub mod class_histogram;
 pub mod gc_log;
+mod text_lines;
 pub mod thread_dump;
 
 // Flight recordings: the reader, and the panels made of what it reads.
