@@ -61,6 +61,12 @@ pub(crate) enum Verb {
     Mock(MockArguments),
     /// Compare the levels of a matrix, in pairs within blocks.
     Compare(CompareArguments),
+    /// Read a recording and say what it says on one page.
+    Digest(DigestArguments),
+    /// Ask a recording one question.
+    Drill(DrillArguments),
+    /// Say what changed between two recordings, profiles, GC logs or class histograms.
+    Diff(DiffArguments),
     /// Tell finished, running, hung and died runs apart.
     Status(StatusArguments),
     /// Print the JSON Schema of the bench file.
@@ -314,6 +320,122 @@ pub(crate) struct CompareArguments {
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
+}
+
+/// What narrows the reading of a recording.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingArguments {
+    /// A prefix of own code, with dots or slashes; may be given several times.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) package: Vec<String>,
+    /// Only this part: spans from the recording's start, either side may be left out; `5s..25s`.
+    #[arg(long, value_name = "FROM..TO")]
+    pub(crate) window: Option<String>,
+}
+
+/// `assay digest`.
+#[derive(Debug, Args)]
+pub(crate) struct DigestArguments {
+    /// Recordings, or run directories that hold some.
+    #[arg(value_name = "FILE|RUN", required_unless_present = "recover")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read the chunks that a JVM left in its repository instead of a finished file.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recover: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArguments,
+    /// Count a sample for its leaf's package alone.
+    #[arg(long)]
+    pub(crate) exclusive: bool,
+    /// Frames from the leaf in which packages are looked for.
+    #[arg(long, value_name = "FRAMES")]
+    pub(crate) depth: Option<u32>,
+    /// Report where the share of a package lies: `org.acme=4%..6%`; may be given several times.
+    #[arg(long, value_name = "PREFIX=LOW..HIGH")]
+    pub(crate) band: Vec<String>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay drill`.
+#[derive(Debug, Args)]
+pub(crate) struct DrillArguments {
+    /// A recording, or a chunk repository that a JVM left.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// What is asked about.
+    #[arg(value_name = "SUBJECT", value_enum)]
+    pub(crate) subject: DrillSubject,
+    /// Only stacks through a method: part of `package.Class.method`, with dots or slashes.
+    #[arg(long, value_name = "S")]
+    pub(crate) site: Option<String>,
+    /// As many callers of that method.
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "site")]
+    pub(crate) callers: u32,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArguments,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// Subjects of `assay drill`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DrillSubject {
+    /// Bytes by site and type.
+    Allocations,
+    /// Running threads by method.
+    Cpu,
+    /// Waits by site.
+    Locks,
+    /// The longest pauses of the collector.
+    Pauses,
+    /// The heap after each collection.
+    Floor,
+    /// Old objects.
+    Survivors,
+    /// Samples and parking by thread.
+    Threads,
+}
+
+/// `assay diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArguments {
+    /// The earlier side: a flight recording, collapsed stacks, a GC log, a class histogram, or a
+    /// run directory with one of them.
+    #[arg(value_name = "A")]
+    pub(crate) before: PathBuf,
+    /// The later side, of the same kind.
+    #[arg(value_name = "B")]
+    pub(crate) after: PathBuf,
+    /// A second run of A: changes within what the two differ by are not marked.
+    #[arg(long, value_name = "A2")]
+    pub(crate) null: Option<PathBuf>,
+    /// A site that nothing touched; shares are compared only when its figures are the same on both
+    /// sides. May be given several times.
+    #[arg(long, value_name = "SITE")]
+    pub(crate) controls: Vec<String>,
+    /// A prefix of own code, with dots or slashes; may be given several times.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) package: Vec<String>,
+    /// Operations that the program did on each side, as `20000,21500`; known for run directories.
+    #[arg(long, value_name = "A,B", value_parser = two_counts)]
+    pub(crate) operations: Option<[u64; 2]>,
+    /// The weights of collapsed stacks are bytes.
+    #[arg(long)]
+    pub(crate) bytes: bool,
+    /// Write the difference graph to a file, and the flame graphs of both sides beside it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flame: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+fn two_counts(text: &str) -> Result<[u64; 2], String> {
+    let counts: Option<Vec<u64>> =
+        text.split(',').map(|count| count.trim().parse().ok().filter(|count| *count > 0)).collect();
+    counts
+        .and_then(|counts| counts.try_into().ok())
+        .ok_or_else(|| "expected two counts above zero, as `20000,21500`".to_owned())
 }
 
 /// `assay status`.

@@ -5,6 +5,7 @@
 mod build_stamp;
 mod cli;
 mod exit;
+mod file_kind;
 mod frozen;
 mod hidden;
 mod looks;
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
         Verb::Load(arguments) => verbs::load::run(arguments, &output),
         Verb::Mock(arguments) => verbs::mock::run(arguments, &output),
         Verb::Compare(arguments) => verbs::compare::run(arguments, &output),
+        Verb::Digest(arguments) => verbs::digest::run(arguments, &output),
+        Verb::Drill(arguments) => verbs::drill::run(arguments, &output),
+        Verb::Diff(arguments) => verbs::diff::run(arguments, &output),
         Verb::Status(arguments) => verbs::status::run(arguments, &output),
         Verb::Schema(arguments) => verbs::schema::run(arguments, &output),
         Verb::Completions { shell } => verbs::shell::completions(*shell, &output),

@@ -20,6 +20,8 @@ pub mod meta;
 pub mod mock;
 pub mod page;
 pub mod plan;
+pub mod profile_diff;
+pub mod recording;
 pub mod redact;
 pub mod resources;
 pub mod status;

@@ -135,6 +135,12 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{kept}…")
 }
 
+/// A sentence that starts with a capital letter.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Columns side by side without trailing blanks. `align` holds `l` or `r` for each column; its
 /// last letter holds for all that follow.
 pub(crate) fn columns(rows: &[Vec<String>], align: &str) -> String {

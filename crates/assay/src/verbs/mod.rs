@@ -1,6 +1,9 @@
 //! One file per verb.
 
 pub(crate) mod compare;
+pub(crate) mod diff;
+pub(crate) mod digest;
+pub(crate) mod drill;
 pub(crate) mod load;
 pub(crate) mod mock;
 pub(crate) mod plan;

@@ -1,0 +1,301 @@
+//! Traps that other readers of recordings fell into, by their number in the list of them.
+
+use jvm::jfr::Recording;
+use jvm::panels::{Question, Subject, digest, drill};
+use record::recording::{Allocation, RecordingDigest};
+
+use super::writer::{Chunk, types};
+use super::{digest_of, open};
+
+fn own() -> Question {
+    Question::default().packages(&["fixture.lab"])
+}
+
+fn read(bytes: Vec<u8>) -> RecordingDigest {
+    digest(&Recording::of_bytes("made", bytes).expect("a recording"), &Question::default())
+}
+
+fn sites(digest: &RecordingDigest) -> Vec<(String, u64)> {
+    let panel: &Allocation = digest.panels.allocation_by_site.as_ref().expect("sites");
+    panel.rows.iter().map(|row| (row.name.clone(), row.bytes)).collect()
+}
+
+/// Uncompressed integers, and 5: sizes are what they are.
+#[test]
+fn compressed_and_uncompressed_integers_say_the_same() {
+    let [packed, plain] = [true, false].map(|compressed| {
+        let mut chunk = Chunk::new(compressed);
+        chunk.allocation(types::SAMPLE, 200, [0, 1, 1], &[300]);
+        chunk.allocation(types::SAMPLE, 300, [0, 1, 1], &[u64::from(u32::MAX) * 4]);
+        chunk.named(1, "org/acme/Shop", "sell");
+        read(chunk.finish())
+    });
+    assert_eq!(sites(&packed), [("org.acme.Shop.sell".to_owned(), 300 + u64::from(u32::MAX) * 4)]);
+    assert_eq!(packed.panels, plain.panels);
+}
+
+/// 7: ids of more than 32 bits. 8: a type in several checkpoints: later ones add, never replace.
+#[test]
+fn pools_are_merged_over_checkpoints_and_ids_have_64_bits() {
+    let far = 1 << 60;
+    let mut chunk = Chunk::new(true);
+    chunk.named(1, "org/acme/First", "a");
+    chunk.allocation(types::SAMPLE, 200, [0, 1, 1], &[10]);
+    chunk.allocation(types::SAMPLE, 200, [0, far, far], &[20]);
+    chunk.allocation(types::SAMPLE, 200, [0, 1 << 28, 1 << 28], &[5]);
+    chunk.named(far, "org/acme/Far", "b");
+    chunk.named(1 << 28, "org/acme/Near", "c");
+    let digest = read(chunk.finish());
+    assert_eq!(digest.quality.unresolved_ids, 0);
+    let expected = [("org.acme.Far.b", 20), ("org.acme.First.a", 10), ("org.acme.Near.c", 5)];
+    assert_eq!(sites(&digest), expected.map(|(name, bytes)| (name.to_owned(), bytes)));
+}
+
+/// 9: an id that nothing defines is "(no stack trace)", its weight kept and the id counted.
+#[test]
+fn an_unresolved_id_keeps_its_weight() {
+    let mut chunk = Chunk::new(true);
+    chunk.allocation(types::SAMPLE, 200, [0, 99, 98], &[40]);
+    let digest = read(chunk.finish());
+    assert_eq!(sites(&digest), [("(no stack trace)".to_owned(), 40)]);
+    // The stack and the class; the ids 0 of no thread are none.
+    assert_eq!(digest.quality.unresolved_ids, 2);
+    let by_type = digest.panels.allocation_by_type.expect("types");
+    assert_eq!((by_type.rows[0].name.as_str(), by_type.rows[0].bytes), ("(unresolved)", 40));
+}
+
+/// 10: pools may be empty. 12: fields of every kind, and events that nobody asked for.
+#[test]
+fn empty_pools_and_unknown_events_are_legal() {
+    let mut chunk = Chunk::new(true);
+    chunk.checkpoint(&[(types::TRACE, vec![]), (types::CLASS, vec![])]);
+    let text = [chunk.integer(200, 8), chunk.integer(0xFFFF, 2), chunk.text("x")].concat();
+    chunk.event(types::OTHER, &text);
+    chunk.event(777, &[1, 2, 3]);
+    chunk.named(1, "org/acme/Shop", "sell");
+    chunk.allocation(types::SAMPLE, 200, [0, 1, 1], &[10]);
+    let digest = read(chunk.finish());
+    assert_eq!(digest.panels.allocation_by_site.as_ref().map(|panel| panel.total_bytes), Some(10));
+    let events = digest.panels.events.expect("events");
+    assert_eq!((events["org.acme.Event"], events["type 777"]), (1, 1));
+    assert!(!digest.quality.truncated);
+    assert_eq!(digest.quality.skipped_events, 0);
+}
+
+/// 15: the same class under many ids is one row.
+#[test]
+fn names_are_one_row_whatever_their_ids() {
+    let mut chunk = Chunk::new(true);
+    for id in 1..=3 {
+        chunk.named(id, "org/acme/Shop", "sell");
+        chunk.allocation(types::SAMPLE, 200, [0, id, id], &[10]);
+    }
+    assert_eq!(sites(&read(chunk.finish())), [("org.acme.Shop.sell".to_owned(), 30)]);
+}
+
+/// 16: the first sample of a thread carries what it allocated before.
+#[test]
+fn heavy_first_samples_are_flagged() {
+    let heavy = |first: u64| {
+        let mut chunk = Chunk::new(true);
+        chunk.named(1, "org/acme/Shop", "sell");
+        for at in 1..10 {
+            chunk.allocation(types::SAMPLE, 200 + at, [5, 1, 1], &[1_000_000]);
+        }
+        // The earliest by its instant, not by its place.
+        chunk.allocation(types::SAMPLE, 150, [5, 1, 1], &[first]);
+        read(chunk.finish()).quality
+    };
+    assert!(!heavy(1_000_000).first_sample_heavy);
+    let quality = heavy(90_000_000);
+    assert!(quality.first_sample_heavy);
+    assert_eq!((quality.first_sample_threads, quality.first_sample_bytes), (1, 90_000_000));
+}
+
+/// 17, 18: weights are summed, and two kinds of event that see the same bytes are not mixed.
+#[test]
+fn allocation_is_never_counted_twice() {
+    let made = |both: bool| {
+        let mut chunk = Chunk::new(true);
+        chunk.named(1, "org/acme/Shop", "sell");
+        chunk.allocation(types::IN_TLAB, 200, [0, 1, 1], &[16, 4_096]);
+        chunk.allocation(types::OUTSIDE_TLAB, 200, [0, 1, 1], &[9_000]);
+        if both {
+            chunk.allocation(types::SAMPLE, 200, [0, 1, 1], &[13_000]);
+        }
+        read(chunk.finish()).panels.allocation_by_site.expect("sites")
+    };
+    let buffers = made(false);
+    assert_eq!((buffers.total_bytes, buffers.samples), (13_096, 2));
+    assert!(buffers.rule.contains("tlabSize"));
+    let both = made(true);
+    assert_eq!((both.total_bytes, both.samples), (13_000, 1));
+    assert!(both.rule.contains("left out"));
+}
+
+/// 20, 21: kinds of samples are never added up; lost ones are told.
+#[test]
+fn kinds_of_samples_stay_apart() {
+    let digest = digest_of("jfr/lab-jdk25-vthreads", &own());
+    let execution = digest.panels.hot_methods.expect("samples");
+    let cpu_time = digest.panels.cpu_time_methods.expect("CPU-time samples");
+    assert_eq!((execution.samples, cpu_time.samples), (862, 1_016));
+    assert!(digest.quality.lost_samples >= 47);
+    assert!(cpu_time.rows[0].cpu_ns.is_some_and(|ns| ns > 0));
+    assert!(cpu_time.notes.iter().any(|note| note.contains("lost")));
+    let tomcat = digest_of("tomcat/tomcat", &Question::default());
+    let methods = tomcat.panels.hot_methods.expect("samples");
+    assert_eq!(methods.samples, 508);
+    assert!(methods.notes.iter().any(|note| note.starts_with("1207 samples of threads in native")));
+}
+
+/// 22: virtual threads have no system id and no name, and are one row with a word of trust.
+#[test]
+fn virtual_threads_are_named_and_warned_of() {
+    let digest = digest_of("jfr/lab-jdk21-vthreads", &own());
+    let methods = digest.panels.hot_methods.expect("samples");
+    assert_eq!(methods.virtual_samples, 228);
+    assert!(methods.notes.iter().any(|note| note.contains("virtual threads")));
+    let threads = digest.panels.threads.expect("threads");
+    assert_eq!((threads.rows[0].name.as_str(), threads.rows[0].samples), ("(virtual)", 228));
+    let plain = digest_of("jfr/lab-zgc", &own()).panels.hot_methods.expect("samples");
+    assert_eq!(plain.virtual_samples, 0);
+}
+
+/// 23: the flag says that a stack was cut, not its depth. 28: recursion counts once.
+#[test]
+fn cut_stacks_and_recursion() {
+    let methods = digest_of("jfr/lab-profile-g1", &own()).panels.hot_methods.expect("samples");
+    assert_eq!((methods.samples, methods.truncated_samples), (463, 137));
+    let inclusive = methods.inclusive.iter().find(|row| row.name == "fixture.lab.Hot.fib");
+    assert_eq!(inclusive.map(|row| row.samples), Some(229));
+    assert!(methods.inclusive.iter().all(|row| row.samples <= methods.samples));
+    assert!(methods.notes.iter().any(|note| note.starts_with("137 of 463 stacks were cut")));
+}
+
+/// 24: the package of a lambda is its host's.
+#[test]
+fn lambdas_belong_to_their_hosts() {
+    for name in ["jfr/lab-profile-g1", "jfr/lab-jdk11", "jfr/lab-jdk25-vthreads"] {
+        let packages = digest_of(name, &own()).panels.packages.expect("packages");
+        assert!(packages.rows.iter().all(|row| !row.name.contains("Lambda")), "{name}");
+    }
+}
+
+/// 25: ticks are the chunk's own.
+#[test]
+fn each_chunk_has_its_own_clock() {
+    let made = |start_ns, ticks_per_s, ticks| {
+        let mut chunk = Chunk::new(true).clock(start_ns, ticks_per_s);
+        chunk.pause(100 + ticks, ticks);
+        chunk.finish()
+    };
+    // 2 ms each: at 1 GHz and at 2.5 MHz.
+    let bytes = [made(1_000, 1_000_000_000, 2_000_000), made(5_000_000, 2_500_000, 5_000)].concat();
+    let recording = Recording::of_bytes("two", bytes).expect("a recording");
+    let pauses = digest(&recording, &Question::default()).panels.gc_pauses.expect("pauses");
+    assert_eq!((pauses.count, pauses.sum_ns, pauses.max_ns), (2, 4_000_000, 2_000_000));
+    let question = Question::default().window(6_999_999, 7_000_001);
+    let pauses = digest(&recording, &question).panels.gc_pauses.expect("pauses");
+    assert_eq!((pauses.count, pauses.sum_ns), (1, 2_000_000));
+}
+
+/// 26: who allocated is not who holds; with paths to the roots the banner goes.
+#[test]
+fn old_objects_say_what_they_do_not_know() {
+    let without = digest_of("jfr/lab-profile-g1", &own()).panels.old_objects.expect("objects");
+    assert!(without.banner.is_some_and(|banner| banner.contains("95 of 95")));
+    assert!(without.chains.is_empty());
+    let with = digest_of("jfr/lab-oldobjects", &own()).panels.old_objects.expect("objects");
+    assert_eq!((with.banner, with.with_root), (None, 128));
+    let chain = &with.chains[0];
+    assert!(chain.name.starts_with("[B <- "), "{}", chain.name);
+    assert!(
+        chain.name.contains("fixture.lab.Leak.OPEN") || chain.name.contains("Leak"),
+        "{}",
+        chain.name
+    );
+    assert!(chain.name.contains("<- root: "), "{}", chain.name);
+}
+
+/// 27: the collector stands beside the series.
+#[test]
+fn the_collector_is_named() {
+    for (name, collector) in [
+        ("jfr/lab-profile-g1", "G1 (G1New + G1Old)"),
+        ("jfr/lab-zgc", "ZGC (Z)"),
+        ("jfr/lab-serial", "Serial (DefNew + SerialOld)"),
+    ] {
+        let panels = digest_of(name, &own()).panels;
+        assert_eq!(panels.heap_after_gc.expect("a heap").collector, collector, "{name}");
+        let run = panels.run.expect("a run");
+        assert_eq!(run.collector.as_deref(), Some(collector));
+        assert_eq!(run.jdk.as_deref(), Some("17.0.15+6-Debian-1deb12u1"));
+        assert_eq!(run.collector_note.is_some(), name.contains("zgc"));
+    }
+}
+
+/// 29: no command line, environment, host or content.
+#[test]
+fn nothing_private_is_told() {
+    for name in [
+        "jfr/lab-profile-g1",
+        "jfr/lab-jdk25-vthreads",
+        "tomcat/tomcat",
+        "async-profiler/async-profiler",
+    ] {
+        let digest = digest_of(name, &Question::default());
+        let text = serde_json::to_string(&digest).expect("JSON");
+        for private in ["-Xmx", "/srv", "/mnt", "127.0.0.1", "buildd", "user.home", "StartFlight"] {
+            assert!(!text.contains(private), "{name} tells `{private}`");
+        }
+    }
+}
+
+/// A panel that was switched off is absent with the reason; one that was on and saw nothing is
+/// there and empty.
+#[test]
+fn absent_is_not_zero() {
+    let soak = digest_of("jfr/lab-soak", &own());
+    let reason = |digest: &RecordingDigest, panel: &str| {
+        digest
+            .absent
+            .iter()
+            .find(|absent| absent.panel == panel)
+            .map(|absent| absent.reason.clone())
+    };
+    assert!(reason(&soak, "io").is_some_and(|reason| reason.starts_with("not recorded")));
+    assert!(soak.panels.io.is_none());
+    let profile = digest_of("jfr/lab-profile-g1", &own());
+    assert_eq!(reason(&profile, "io"), None);
+    assert!(profile.panels.io.expect("switched on").rows.iter().all(|row| row.count == 0));
+    let error = drill(&open("async-profiler/async-profiler"), &own(), Subject::Pauses);
+    assert!(error.expect_err("no pauses").to_string().starts_with("pauses: not recorded"));
+}
+
+/// Both separators, and a pattern without a hit is an error.
+#[test]
+fn drilling_by_either_separator() {
+    let recording = open("jfr/lab-profile-g1");
+    let ask = |site: &str, subject| drill(&recording, &own().site(site, 2), subject);
+    let dots = ask("fixture.lab.Churn.wide", Subject::Allocations).expect("a hit");
+    let slashes = ask("fixture/lab/Churn.wide", Subject::Allocations).expect("a hit");
+    assert_eq!(dots, slashes);
+    assert_eq!(dots.total, 3_747_551_048);
+    let sum: u64 = dots.tables[0].rows.iter().map(|row| row.amount).sum();
+    assert_eq!(sum, dots.total);
+    assert!(dots.tables[0].rows[0].name.starts_with("fixture.lab.Churn.wide <- fixture.lab."));
+    let fib = ask("Hot.fib", Subject::Cpu).expect("a hit");
+    assert_eq!(fib.total, 229);
+    let error = ask("Hto.fib", Subject::Cpu).expect_err("no hit");
+    insta::assert_snapshot!(error, @"`Hto.fib` matches no frame of cpu; a pattern is part of `package.Class.method`, for example: `fixture.lab.Hot.fib`, `fixture.lab.Hot.plain`, `fixture.lab.Cliff.run`");
+}
+
+/// The digest does not depend on the number of threads or the run.
+#[test]
+fn the_same_bytes_give_the_same_digest() {
+    let first = digest_of("jfr/lab-multichunk", &own());
+    for _ in 0..3 {
+        assert_eq!(digest_of("jfr/lab-multichunk", &own()), first);
+    }
+}
