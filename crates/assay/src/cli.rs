@@ -350,9 +350,14 @@ pub(crate) struct DigestArguments {
     /// Frames from the leaf in which packages are looked for.
     #[arg(long, value_name = "FRAMES")]
     pub(crate) depth: Option<u32>,
-    /// Report where the share of a package lies: `org.acme=4%..6%`; may be given several times.
+    /// Report where a figure lies, may be given several times: `org.acme=35..40`, percent of CPU
+    /// samples with the package; `own=0..8`, with any frame of own code; `gc-rate=0..3`, pauses
+    /// per second.
     #[arg(long, value_name = "PREFIX=LOW..HIGH")]
     pub(crate) band: Vec<String>,
+    /// Also write one self-contained page with figures.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

@@ -81,6 +81,18 @@ pub fn utc_now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// The wall clock, nanoseconds since the epoch.
+#[must_use]
+pub fn utc_now_ns() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(0)
+}
+
+/// What [`utc_now`] wrote, nanoseconds since the epoch; `None` for any other text.
+#[must_use]
+pub fn parse_utc_ns(text: &str) -> Option<u64> {
+    u64::try_from(text.parse::<jiff::Timestamp>().ok()?.as_nanosecond()).ok()
+}
+
 /// The wall clock, UTC, for a file name: `20261130T114614Z`.
 #[must_use]
 pub fn utc_now_compact() -> String {
@@ -95,6 +107,14 @@ mod tests {
     fn monotonic_never_goes_back() {
         let first = Monotonic.now_ns();
         assert!(Monotonic.now_ns() >= first);
+    }
+
+    #[test]
+    fn wall_clock_text_comes_back() {
+        assert_eq!(parse_utc_ns("1970-01-01T00:00:02Z"), Some(2_000_000_000));
+        assert_eq!(parse_utc_ns("yesterday"), None);
+        let now = parse_utc_ns(&utc_now()).expect("its own text");
+        assert!(utc_now_ns() >= now);
     }
 
     #[test]

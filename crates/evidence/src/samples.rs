@@ -232,6 +232,7 @@ pub fn meta(block: u32, order: u32, level: &LevelOf) -> Meta {
         },
         options: BTreeMap::new(),
         started_utc: "2026-11-30T11:46:14Z".to_owned(),
+        started_unix_ns: None,
         since_previous_run_ns: Some(1_500_000_000),
         previous_cell: None,
         seed: 1,

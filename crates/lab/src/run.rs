@@ -63,12 +63,14 @@ pub(crate) fn make(
     progress: &mut dyn Progress,
 ) -> Result<Ended, LabError> {
     let began_ns = Monotonic.now_ns();
+    let began_unix_ns = clock::utc_now_ns();
     let cpu_before = own_cpu_ns();
     let dir = surroundings.label.dir.join(layout::RUNS).join(&pending.dir);
     fs::create_dir(&dir).map_err(LabError::write(&dir))?;
     let scratch = Scratch::create(&dir)?;
     let mut meta = first_meta(pending, cell, surroundings);
     meta.instants_ns.insert("run_start".to_owned(), began_ns);
+    meta.started_unix_ns = Some(began_unix_ns);
     write_meta(&dir, &meta)?;
 
     let outcome = measure(pending, cell, surroundings, instances, &dir, &mut meta, progress);
@@ -129,6 +131,7 @@ fn first_meta(pending: &Pending, cell: &Cell, surroundings: &Surroundings<'_>) -
         assay: facts.build.clone(),
         options: facts.options.clone(),
         started_utc: clock::utc_now(),
+        started_unix_ns: None,
         since_previous_run_ns: surroundings.since_previous_run_ns,
         previous_cell: surroundings.previous_cell.clone(),
         seed: plan.seed,

@@ -125,6 +125,7 @@ fn allocation(table: &Table, rule: &str) -> Allocation {
         rest_rows: ranked.len().saturating_sub(ROWS) as u64,
         cut_off_share: rows.last().map_or(0.0, |row| row.share),
         rows,
+        ..Allocation::default()
     }
 }
 

@@ -40,6 +40,10 @@ pub struct Meta {
     pub options: BTreeMap<String, String>,
     /// Wall clock at the start, UTC, RFC 3339.
     pub started_utc: String,
+    /// The same instant, nanoseconds since the epoch, read together with `run_start`: what ties
+    /// the instants of this file to recordings, whose clock is the wall's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ns: Option<u64>,
     /// Since the end of the previous run of the matrix, ns; absent for the first.
     pub since_previous_run_ns: Option<u64>,
     /// Cell of the previous run of the matrix.

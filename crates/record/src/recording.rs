@@ -184,6 +184,14 @@ pub struct Run {
     pub recorded_ns: u64,
     /// Why the collector's name may mislead on this JDK.
     pub collector_note: Option<String>,
+    /// How the run ended by the record of its run directory, such as `finished` or `timed_out`;
+    /// absent for a recording that lies in none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// The target's build by the record of its run directory: its version, else the SHA-256 of
+    /// its executable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
 }
 
 /// Bytes allocated, by name.
@@ -204,6 +212,13 @@ pub struct Allocation {
     pub rest_rows: u64,
     /// Share of the last row: what is smaller is not listed, which is not the same as absent.
     pub cut_off_share: f64,
+    /// What keeps these numbers from meaning what they seem to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Why the rows are no ranking: two recordings of the same work disagree about them while
+    /// their totals agree. The page then shows the total alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<String>,
 }
 
 /// One name with its bytes.
@@ -291,7 +306,7 @@ pub struct Packages {
 /// An expected band of a package's share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Band {
-    /// Prefix of the packages.
+    /// Prefix of the packages, or `own` for samples with any frame of own code.
     pub package: String,
     /// Lowest share expected.
     pub low_share: f64,
@@ -378,6 +393,26 @@ pub struct GcPauses {
     pub halves: [u64; 2],
     /// What the halves say.
     pub trend: String,
+    /// CPU time of the collector's threads, ns, where the JVM accounts for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// Its share of the CPU time of the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_share: Option<f64>,
+    /// Where the pauses per second lie, when a band was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_band: Option<RateBand>,
+}
+
+/// An expected band of a rate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RateBand {
+    /// Lowest rate expected, per second.
+    pub low_per_s: f64,
+    /// Highest rate expected, per second.
+    pub high_per_s: f64,
+    /// `within`, `below` or `above`.
+    pub verdict: String,
 }
 
 /// One bin of a histogram.

@@ -26,7 +26,7 @@ mod two_labels;
 pub use compare::{Show, comparison_table};
 pub use contrasts_csv::contrasts_csv;
 pub use digest::digest_md;
-pub use html::matrix_html;
+pub use html::{matrix_html, recording_html};
 pub use load::load_table;
 pub use matrix::{comparison_md, matrix_md};
 pub use plan::plan_text;

@@ -370,6 +370,14 @@ impl Page<'_> {
         let Run { jvm, jdk, collector, .. } = run;
         let or_unknown = |text: &Option<String>| text.as_deref().map_or(UNKNOWN.to_owned(), cell);
         self.line(&format!("- outcome: {}", run.outcome));
+        self.line(&format!(
+            "- ended: {}",
+            run.ended.as_deref().map_or("unknown, no run directory says so".to_owned(), cell)
+        ));
+        self.line(&format!(
+            "- build: {}",
+            run.build.as_deref().map_or("absent, no run directory names it".to_owned(), cell)
+        ));
         self.line(&format!("- JVM: {}, JDK {}", or_unknown(jvm), or_unknown(jdk)));
         self.line(&format!("- collector: {}", or_unknown(collector)));
         if let Some(note) = &run.collector_note {
@@ -417,6 +425,14 @@ fn allocation(page: &mut Page<'_>, panel: &Allocation) {
         panel.rule
     ));
     page.blank();
+    for note in &panel.notes {
+        page.line(&format!("- {}", cell(note)));
+    }
+    page.blank();
+    if let Some(reason) = &panel.suppressed {
+        page.line(&format!("**Total only**: {}.", cell(reason)));
+        return;
+    }
     let mut rows: Vec<Vec<String>> = panel
         .rows
         .iter()
@@ -560,7 +576,25 @@ fn pauses(page: &mut Page<'_>, panel: &GcPauses) {
         share(panel.share),
         panel.trend
     ));
+    page.line(&match panel.cpu_ns {
+        Some(cpu_ns) => format!(
+            "CPU time of the collector: {}, {} of the CPU time of the process.",
+            duration(Some(cpu_ns)),
+            panel.cpu_share.map_or_else(|| UNKNOWN.to_owned(), share)
+        ),
+        None => "CPU time of the collector: not recorded.".to_owned(),
+    });
     page.blank();
+    if let Some(band) = &panel.rate_band {
+        page.line(&format!(
+            "- {}/s: {} the expected {} to {}",
+            number(panel.rate_per_s),
+            band.verdict,
+            number(band.low_per_s),
+            number(band.high_per_s)
+        ));
+        page.blank();
+    }
     timed(page, "kind", &panel.by_kind);
     let causes = panel.by_cause.iter().map(|(cause, n)| vec![named(cause), count(*n)]);
     page.table(&["cause", "collections"], causes);

@@ -1,59 +1,91 @@
 //! `assay digest`: what a recording says, on one page.
 
+mod run_dir;
 mod texts;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jvm::jfr::{Error, Recording};
-use jvm::panels::Question;
+use jvm::panels::{OWN, Question};
 use record::recording::RecordingDigest;
-use record::units;
+use record::{layout, units};
 
 use crate::cli::{DigestArguments, ReadingArguments};
 use crate::exit::{Failure, Outcome, Status};
 use crate::output::Output;
 
-/// Folder of a run directory that holds recordings.
-const RECORDINGS: &str = "recordings";
+use run_dir::OfRun;
+
+/// The word of a band for pauses of the collector per second.
+const GC_RATE: &str = "gc-rate";
 
 pub(crate) fn run(arguments: &DigestArguments, output: &Output) -> Outcome {
     let mut question = question(&arguments.reading);
     question.exclusive = arguments.exclusive;
     question.depth = arguments.depth.unwrap_or(question.depth);
-    for band in &arguments.band {
-        question.bands.push(parse_band(band)?);
+    for text in &arguments.band {
+        let (name, [low, high]) = parse_band(text)?;
+        if name == GC_RATE {
+            question.gc_rate_per_s = Some([low, high]);
+        } else {
+            question.bands.push((name, low / 100.0, high / 100.0));
+        }
+    }
+    if question.bands.iter().any(|band| band.0 == OWN) && arguments.reading.package.is_empty() {
+        return Err(Failure::wrong("--band own=...: name your own code with --package"));
     }
     let mut digests = Vec::new();
-    let add = |recording: &Recording| -> Result<RecordingDigest, Failure> {
+    let add = |recording: &Recording, of_run: Option<&OfRun>| -> Result<_, Failure> {
         let mut question = question.clone();
-        question.window_ns = window(&arguments.reading, recording)?;
-        Ok(jvm::panels::digest(recording, &question))
+        question.window_ns = match window(&arguments.reading, recording)? {
+            None => of_run.and_then(|run| run.window_ns),
+            asked => asked,
+        };
+        let mut digest = jvm::panels::digest(recording, &question);
+        if let (Some(of_run), Some(run)) = (of_run, &mut digest.panels.run) {
+            run.ended = Some(of_run.ended.clone());
+            run.build = of_run.build.clone();
+        }
+        Ok(digest)
     };
     match &arguments.recover {
         Some(folder) if arguments.files.is_empty() => {
             let recording = Recording::recover(folder).map_err(failure)?;
-            digests.push((name_of(folder), add(&recording)?));
+            digests.push((name_of(folder), add(&recording, None)?));
         }
         Some(_) => {
             let message = "--recover reads a repository: name it alone, without files";
             return Err(Failure::wrong(message));
         }
         None => {
-            for file in files(&arguments.files)? {
-                let digest = match texts::read(&file, arguments, &question)? {
-                    Some(digest) => digest,
-                    None => add(&Recording::open(&file).map_err(failure)?)?,
+            for path in &arguments.files {
+                let (files, of_run) = match path.is_dir() {
+                    true => run_dir::of(path)?,
+                    false => (vec![path.clone()], None),
                 };
-                digests.push((name_of(&file), digest));
+                for file in files {
+                    let digest = match texts::read(&file, arguments, &question)? {
+                        Some(digest) => digest,
+                        None => {
+                            add(&Recording::open(&file).map_err(failure)?, of_run.as_ref())?
+                        }
+                    };
+                    digests.push((name_of(&file), digest));
+                }
             }
         }
     }
+    jvm::panels::suppress_unstable(
+        &mut digests.iter_mut().map(|(_, digest)| digest).collect::<Vec<_>>(),
+    );
     let text = || {
         let pages = digests.iter().map(|(name, digest)| report::recording_md(name, digest));
         pages.collect::<Vec<_>>().join("\n")
     };
+    if let Some(path) = &arguments.html {
+        layout::write_atomic(path, report::recording_html(&digests).as_bytes())
+            .map_err(|error| Failure::wrong(format!("cannot write `{}`: {error}", path.display())))?;
+    }
     // One recording is one object; several are a list of them.
     match digests.as_slice() {
         [(_, digest)] => output.result(arguments.json.json.as_ref(), digest, text)?,
@@ -70,33 +102,6 @@ pub(crate) fn run(arguments: &DigestArguments, output: &Output) -> Outcome {
 /// The question that the flags of both verbs make.
 pub(crate) fn question(arguments: &ReadingArguments) -> Question {
     Question::default().packages(&arguments.package)
-}
-
-/// Files as they are, and the recordings of run directories.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let folder = path.join(RECORDINGS);
-        let mut found: Vec<PathBuf> = fs::read_dir(&folder)
-            .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
-            .unwrap_or_default();
-        found.retain(|file| file.extension() == Some(OsStr::new("jfr")));
-        found.sort();
-        if found.is_empty() {
-            let message = format!(
-                "`{}` is a folder: expected recordings named `*.jfr` in its folder \
-                 `{RECORDINGS}`, found none; a chunk repository of a JVM is read with --recover",
-                path.display()
-            );
-            return Err(Failure::wrong(message));
-        }
-        files.append(&mut found);
-    }
-    Ok(files)
 }
 
 /// The last part of a path: pages of like runs do not differ by the folders that they lie in.
@@ -129,17 +134,23 @@ pub(crate) fn window(
     Ok(Some(window))
 }
 
-/// `PREFIX=LOW..HIGH`, percentages.
-fn parse_band(text: &str) -> Result<(String, f64, f64), Failure> {
+/// `PREFIX=LOW..HIGH`, numbers with or without a `%`.
+fn parse_band(text: &str) -> Result<(String, [f64; 2]), Failure> {
+    let side = |text: &str| -> Option<f64> {
+        let number: f64 = text.trim().trim_end_matches('%').trim().parse().ok()?;
+        (number.is_finite() && number >= 0.0).then_some(number)
+    };
     let parsed = (|| {
-        let (package, band) = text.split_once('=')?;
+        let (name, band) = text.split_once('=')?;
         let (low, high) = band.split_once("..")?;
-        let low = units::share(low).ok()?;
-        let high = units::share(high).ok()?;
-        (low <= high && !package.is_empty()).then(|| (package.replace('/', "."), low, high))
+        let (low, high) = (side(low)?, side(high)?);
+        (low <= high && !name.is_empty()).then(|| (name.replace('/', "."), [low, high]))
     })();
     parsed.ok_or_else(|| {
-        Failure::wrong(format!("--band `{text}`: expected a band such as `org.acme=4%..6%`"))
+        Failure::wrong(format!(
+            "--band `{text}`: expected a band such as `org.acme=35..40`, `own=0..8` or \
+             `gc-rate=0..3`"
+        ))
     })
 }
 

@@ -124,11 +124,10 @@ impl Pools {
         for _ in 0..pools {
             let id = window.integer(8)?;
             let count = window.count()?;
-            if !self.layouts.contains_key(&id) {
-                let made = pool_layout(metadata, id, window.compressed());
-                self.layouts.insert(id, made);
-            }
-            let Some(layout) = self.layouts[&id].clone() else {
+            let compressed = window.compressed();
+            let made =
+                self.layouts.entry(id).or_insert_with(|| pool_layout(metadata, id, compressed));
+            let Some(layout) = made.clone() else {
                 // Without the type's fields nobody knows where its constants end.
                 self.unknown_types += 1;
                 return Err(Damage::Bound);

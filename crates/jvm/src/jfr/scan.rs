@@ -110,6 +110,8 @@ pub(crate) struct Scanned {
     pub(crate) broken_checkpoints: u64,
     /// Where the events end before the chunk does: offset in the file.
     pub(crate) ended: Option<(u64, Damage)>,
+    /// What they end with is a checkpoint.
+    pub(crate) ended_in_checkpoint: bool,
     /// No metadata event was found: nothing could be decoded.
     pub(crate) undescribed: bool,
 }
@@ -140,6 +142,7 @@ pub(crate) fn scan<K: Copy>(
             Ok(head) => head,
             Err(damage) => {
                 scanned.ended = Some((offset, damage));
+                scanned.ended_in_checkpoint = kind_of_broken(&mut window) == Some(CHECKPOINT);
                 break;
             }
         };
@@ -206,9 +209,30 @@ fn event_head(window: &mut Window<'_>) -> Read<(u64, u64, u64)> {
         return Err(Damage::Bound);
     }
     if size > left {
-        return Err(Damage::End);
+        return padded_head(bytes, compressed).filter(|head| head.0 <= left).ok_or(Damage::End);
     }
     Ok((size, head, kind))
+}
+
+/// A head whose size was padded to four bytes and is 2^28 or more: its fourth byte has eight bits
+/// and looks as if a fifth followed (JDK-8297402).
+#[cold]
+fn padded_head(bytes: &[u8], compressed: bool) -> Option<(u64, u64, u64)> {
+    let size = bytes.first_chunk::<4>().filter(|size| compressed && size[3] >= 0x80)?;
+    let kept = [size[0] & 0x7F, size[1] & 0x7F, size[2] & 0x7F, size[3]];
+    let size = kept.iter().rev().fold(0_u64, |value, byte| value << 7 | u64::from(*byte));
+    let mut rest = Slice::new(&bytes[4..], compressed);
+    let kind = rest.integer(8).ok()?;
+    Some((size, 4 + rest.at() as u64, kind))
+}
+
+/// The type of an event whose size cannot be.
+#[cold]
+fn kind_of_broken(window: &mut Window<'_>) -> Option<u64> {
+    let compressed = window.compressed();
+    let mut slice = Slice::new(window.peek_up_to(18).ok()?, compressed);
+    slice.integer(4).ok()?;
+    slice.integer(8).ok()
 }
 
 /// The metadata of a chunk: where its header says, else wherever an event of its type is.

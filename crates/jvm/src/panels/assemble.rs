@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::Format;
 use record::recording::{
     Absent, Allocation, Band, BytesRow, CountRow, Exceptions, Io, Locks, Methods, OldObjects,
-    Packages, Panels, Quality, RecordingDigest, Safepoints, SamplesRow, Source, Threads, TimedRow,
+    Packages, Panels, Quality, RateBand, RecordingDigest, Safepoints, SamplesRow, Source, Threads, TimedRow,
     WarmUp,
 };
 
@@ -13,7 +13,7 @@ use crate::jfr::{Condition, Recording};
 
 use super::events::Stacked;
 use super::totals::{ByStack, Table, Tally, Totals};
-use super::{Question, heap, pauses, run};
+use super::{OWN, Question, heap, pauses, run};
 
 /// Rows of the main tables; what is below is counted.
 const ROWS: usize = 25;
@@ -31,6 +31,10 @@ const WARM_UP_SHARE: f64 = 0.2;
 const SAMPLES_MIN: u64 = 20;
 /// A first allocation sample this many times the mean of its thread's others is no sample.
 const HEAVY_FACTOR: u64 = 8;
+/// One thread with this share of all bytes leaves nothing to compare its sites with.
+const SINGLE_THREAD_SHARE: f64 = 0.9;
+/// Java threads that the JVM samples at most in one period.
+const THREADS_PER_PERIOD: usize = 5;
 /// Smallest first sample that is worth a word, bytes.
 const HEAVY_BYTES: u64 = 1 << 20;
 
@@ -51,6 +55,14 @@ pub(super) fn digest(
     panels.events = Some(totals.events.clone());
     let mut faults = recording.faults.clone();
     faults.extend(totals.faults.iter().map(|(_, _, sentence)| sentence.clone()));
+    if totals.pool_beyond_chunk {
+        faults.push(format!(
+            "a constant pool reaches beyond the end of its whole chunk, written by JDK {}: 11 and \
+             17 before the fixes of JDK-8298129 and JDK-8301842 wrote such pools when they passed \
+             2^28 bytes",
+            totals.jdk.as_deref().unwrap_or("of unknown version")
+        ));
+    }
     let heavy = made.heavy_first_samples();
     RecordingDigest {
         format: Format::v1("assay.recording"),
@@ -148,7 +160,9 @@ impl Maker<'_> {
             (buffers, rule.to_owned())
         };
         panels.allocation_by_type = Some(self.bytes(by, &by.others, &rule));
-        panels.allocation_by_site = Some(self.bytes(by, &by.sites, &rule));
+        let mut by_site = self.bytes(by, &by.sites, &rule);
+        by_site.notes.extend(self.single_thread());
+        panels.allocation_by_site = Some(by_site);
     }
 
     fn bytes(&self, by: &ByStack, table: &Table, rule: &str) -> Allocation {
@@ -176,7 +190,25 @@ impl Maker<'_> {
                 false => rows.last().map_or(0.0, |row| row.share),
             },
             rows,
+            notes: Vec::new(),
+            suppressed: None,
         }
+    }
+
+    /// Warns of the ranking of a single thread's sites: in a tight loop one of them takes up what
+    /// belongs to all.
+    fn single_thread(&self) -> Option<String> {
+        let totals = self.totals.first_samples.values().map(|thread| thread.sum);
+        let all = totals.clone().fold(0, u64::saturating_add);
+        let share = share(totals.max()?, all);
+        (share >= SINGLE_THREAD_SHARE).then(|| {
+            format!(
+                "one thread made {:.0} % of all bytes: {}, so rank sites only where a second run \
+                 agrees",
+                share * 100.0,
+                super::ranking::SINGLE_THREAD
+            )
+        })
     }
 
     fn samples(&self, table: &Table, of: u64, limit: usize) -> Vec<SamplesRow> {
@@ -262,6 +294,14 @@ impl Maker<'_> {
                 by.of_virtual
             ));
         }
+        let threads = by.others.len();
+        if threads > THREADS_PER_PERIOD && event == "jdk.ExecutionSample" {
+            notes.push(format!(
+                "{threads} threads were sampled, and the JVM looks at {THREADS_PER_PERIOD} of them \
+                 at most in one period, in turn: samples are shares of what was seen, not CPU \
+                 seconds"
+            ));
+        }
         if samples > 0 && samples < SAMPLES_MIN {
             notes.push(format!("{samples} samples are too few for shares"));
         }
@@ -325,25 +365,16 @@ impl Maker<'_> {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
             // Packages of one prefix overlap when inclusive: the largest stands for them.
+            if package == OWN {
+                return self.own_band(by, *low_share, *high_share);
+            }
             let counts = ranked.iter().filter(|(name, _)| within(name));
             let counts = counts.map(|(_, tally)| tally.count);
             let count = match self.question.exclusive {
                 true => counts.sum::<u64>(),
                 false => counts.max().unwrap_or(0),
             };
-            let share = share(count, samples);
-            let verdict = match share {
-                share if share < *low_share => "below",
-                share if share > *high_share => "above",
-                _ => "within",
-            };
-            Band {
-                package: package.clone(),
-                low_share: *low_share,
-                high_share: *high_share,
-                share,
-                verdict: verdict.to_owned(),
-            }
+            band(package, share(count, samples), *low_share, *high_share)
         });
         Packages {
             samples,
@@ -354,6 +385,12 @@ impl Maker<'_> {
             rest_rows: ranked.len().saturating_sub(ROWS) as u64,
             bands: bands.collect(),
         }
+    }
+
+    /// Where the share of samples with any frame of own code lies.
+    fn own_band(&self, by: &ByStack, low_share: f64, high_share: f64) -> Band {
+        let own = by.own.values().map(|tally| tally.count).sum();
+        band(OWN, share(own, by.all.count), low_share, high_share)
     }
 
     fn warm_up(&self, by: &ByStack) -> WarmUp {
@@ -404,7 +441,19 @@ impl Maker<'_> {
                 &whole
             };
             let collections = totals.collections.len() as u64;
-            panels.gc_pauses = Some(pauses::panel(single, self.span_ns, collections, by_cause));
+            let mut panel = pauses::panel(single, self.span_ns, collections, by_cause);
+            if totals.gc_cpu.count > 0 {
+                let cpu_ns = totals.gc_cpu.sum;
+                panel.cpu_ns = Some(cpu_ns);
+                panel.cpu_share =
+                    self.cpu_ns().filter(|all| *all > 0.0).map(|all| cpu_ns as f64 / all);
+            }
+            panel.rate_band = self.question.gc_rate_per_s.map(|[low_per_s, high_per_s]| RateBand {
+                low_per_s,
+                high_per_s,
+                verdict: verdict(panel.rate_per_s, low_per_s, high_per_s).to_owned(),
+            });
+            panels.gc_pauses = Some(panel);
         }
         if self.fed("safepoints", &["jdk.SafepointBegin", "jdk.ExecuteVMOperation"], absent) {
             panels.safepoints = Some(Safepoints {
@@ -538,6 +587,19 @@ pub(super) fn row(name: &str, tally: &Tally, bytes: bool) -> TimedRow {
         sum_ns: tally.sum,
         max_ns: tally.max,
         bytes: bytes.then_some(tally.bytes),
+    }
+}
+
+fn band(package: &str, share: f64, low_share: f64, high_share: f64) -> Band {
+    let verdict = verdict(share, low_share, high_share).to_owned();
+    Band { package: package.to_owned(), low_share, high_share, share, verdict }
+}
+
+fn verdict(value: f64, low: f64, high: f64) -> &'static str {
+    match value {
+        value if value < low => "below",
+        value if value > high => "above",
+        _ => "within",
     }
 }
 

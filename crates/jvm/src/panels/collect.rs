@@ -128,6 +128,8 @@ pub(super) fn add_chunk(part: &Part, chunk: &Chunk, question: &Question, totals:
         let what = format!("breaks off at offset {offset}: {damage}");
         fault(totals, offset, &what);
         totals.truncated = true;
+        totals.pool_beyond_chunk |=
+            scanned.ended_in_checkpoint && chunk.condition == Condition::Whole;
     }
     if scanned.broken_checkpoints > 0 {
         let what =
@@ -247,6 +249,10 @@ impl Raw {
             _ if !inside => {}
             Kind::CpuTimeLost => {
                 totals.lost_samples = totals.lost_samples.saturating_add(number(1));
+            }
+            Kind::GcCpu => {
+                let cpu_ns = plan.ns(values, 1).saturating_add(plan.ns(values, 2));
+                totals.gc_cpu.one(cpu_ns, 0);
             }
             Kind::HeapSummary => {
                 let kept = plan.kept(2);

@@ -44,6 +44,7 @@ pub(super) enum Stacked {
 pub(super) enum Kind {
     Stacked(Stacked),
     CpuTimeLost,
+    GcCpu,
     HeapSummary,
     Collection,
     Pause,
@@ -124,6 +125,11 @@ pub(super) const WANTED: &[Wanted<Kind>] = &[
         event: "jdk.CPUTimeSamplesLost",
         kind: Kind::CpuTimeLost,
         fields: &["startTime", "lostSamples"],
+    },
+    Wanted {
+        event: "jdk.GCCPUTime",
+        kind: Kind::GcCpu,
+        fields: &["startTime", "userTime", "systemTime"],
     },
     Wanted {
         event: "jdk.GCHeapSummary",

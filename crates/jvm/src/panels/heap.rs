@@ -175,8 +175,8 @@ pub(super) fn panel(
         shape: shape.word().to_owned(),
         reason,
         min_bytes: used.clone().min().unwrap_or(0),
-        max_bytes: used.clone().max().unwrap_or(0),
-        last_bytes: used.last().unwrap_or(0),
+        max_bytes: used.max().unwrap_or(0),
+        last_bytes: rows.last().map_or(0, |row| row.used_bytes),
         old_collections: old.len() as u64,
         rows,
     }

@@ -9,6 +9,7 @@ mod drill;
 mod events;
 mod heap;
 mod pauses;
+mod ranking;
 mod run;
 mod sites;
 mod tables;
@@ -23,12 +24,16 @@ use crate::jfr::Recording;
 pub use drill::{DrillError, Subject, drill};
 pub use heap::{Shape, classify};
 pub use pauses::panel as gc_pauses;
+pub use ranking::suppress_unstable;
 pub use tables::{Counted, Tables, tables};
 
 /// Most threads that read chunks.
 const THREADS_MAX: usize = 8;
 /// Frames from the leaf in which packages are looked for, unless asked otherwise.
 pub const PACKAGE_DEPTH: u32 = 30;
+
+/// The word of a band for samples with any frame of own code.
+pub const OWN: &str = "own";
 
 /// What is asked of a recording.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,8 +50,10 @@ pub struct Question {
     asked: Option<String>,
     /// Callers of that method that are told.
     pub callers: u32,
-    /// Expected bands of packages' shares: prefix, lowest, highest.
+    /// Expected bands of packages' shares: prefix (or [`OWN`]), lowest, highest.
     pub bands: Vec<(String, f64, f64)>,
+    /// Expected band of the collector's pauses, per second: lowest, highest.
+    pub gc_rate_per_s: Option<[f64; 2]>,
 }
 
 impl Default for Question {
@@ -59,6 +66,7 @@ impl Default for Question {
             asked: None,
             callers: 0,
             bands: Vec::new(),
+            gc_rate_per_s: None,
         }
     }
 }

@@ -71,6 +71,7 @@ pub fn panel(
             .collect(),
         halves,
         trend: trend(halves).to_owned(),
+        ..GcPauses::default()
     }
 }
 

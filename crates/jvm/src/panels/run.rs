@@ -125,6 +125,9 @@ pub(super) fn panel(recording: &Recording, totals: &Totals) -> Run {
         processors: totals.processors,
         run_ns: totals.jvm_start_ns.map(|start| end_ns.saturating_sub(start)),
         recorded_ns: end_ns.saturating_sub(start_ns),
+        // Known to the run directory alone.
+        ended: None,
+        build: None,
     }
 }
 

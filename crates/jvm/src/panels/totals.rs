@@ -178,6 +178,8 @@ pub(super) struct Totals {
     pub(super) processors: Option<u64>,
     /// Instant and load in millionths of all processors.
     pub(super) cpu_load: Vec<(u64, u64)>,
+    /// CPU time of the collector's threads, ns.
+    pub(super) gc_cpu: Tally,
     pub(super) safepoints: Tally,
     pub(super) operations: Table,
     pub(super) throwables: Counter,
@@ -203,6 +205,8 @@ pub(super) struct Totals {
     pub(super) chunks: u64,
     /// Bytes of some chunk were missing or unreadable.
     pub(super) truncated: bool,
+    /// Some chunk is all there, and a constant pool in it reaches beyond its end.
+    pub(super) pool_beyond_chunk: bool,
 }
 
 impl Totals {
@@ -234,6 +238,7 @@ impl Totals {
         };
         self.processors = self.processors.max(other.processors);
         self.cpu_load.extend(other.cpu_load);
+        self.gc_cpu.add(&other.gc_cpu);
         self.safepoints.add(&other.safepoints);
         absorb(&mut self.operations, other.operations, &numbers);
         self.throwables.add(&other.throwables);
@@ -261,6 +266,7 @@ impl Totals {
         self.faults.extend(other.faults);
         self.chunks += other.chunks;
         self.truncated |= other.truncated;
+        self.pool_beyond_chunk |= other.pool_beyond_chunk;
     }
 
     /// Brings what is kept in order of time into it.

@@ -35,6 +35,9 @@ pub(super) struct Chunk {
 /// A field: name, type, pooled, array, annotation.
 type Field = (&'static str, u64, bool, bool, Option<(u64, &'static str)>);
 
+/// Constants of one pool: ids and contents.
+type Constants = Vec<(u64, Vec<u8>)>;
+
 const START: Field = ("startTime", LONG, false, false, Some((TIMESTAMP, "TICKS")));
 
 fn described() -> Vec<(u64, &'static str, bool, Vec<Field>)> {
@@ -47,7 +50,7 @@ fn described() -> Vec<(u64, &'static str, bool, Vec<Field>)> {
             pooled("stackTrace", TRACE),
             pooled("objectClass", CLASS),
         ];
-        fields.extend(amounts.iter().map(|name| plain(*name, LONG)));
+        fields.extend(amounts.iter().map(|name| plain(name, LONG)));
         fields
     };
     vec![
@@ -178,7 +181,7 @@ impl Chunk {
     }
 
     /// A checkpoint: pools by type, each with ids and contents.
-    pub(super) fn checkpoint(&mut self, pools: &[(u64, Vec<(u64, Vec<u8>)>)]) {
+    pub(super) fn checkpoint(&mut self, pools: &[(u64, Constants)]) {
         let mut content = self.longs(&[0, 0, 0]);
         content.push(0);
         content.extend(self.integer(pools.len() as u64, 4));

@@ -18,6 +18,7 @@ mod markup;
 mod order;
 mod percentiles;
 mod plot;
+mod recording;
 mod runs;
 mod scale;
 mod select;
@@ -30,6 +31,8 @@ use record::compare::Contrast;
 use record::page::Page;
 
 use markup::Markup;
+
+pub use recording::recording_html;
 
 /// Renders the page.
 #[must_use]
