@@ -66,9 +66,7 @@ pub(crate) fn run(arguments: &DigestArguments, output: &Output) -> Outcome {
                 for file in files {
                     let digest = match texts::read(&file, arguments, &question)? {
                         Some(digest) => digest,
-                        None => {
-                            add(&Recording::open(&file).map_err(failure)?, of_run.as_ref())?
-                        }
+                        None => add(&Recording::open(&file).map_err(failure)?, of_run.as_ref())?,
                     };
                     digests.push((name_of(&file), digest));
                 }
@@ -83,8 +81,9 @@ pub(crate) fn run(arguments: &DigestArguments, output: &Output) -> Outcome {
         pages.collect::<Vec<_>>().join("\n")
     };
     if let Some(path) = &arguments.html {
-        layout::write_atomic(path, report::recording_html(&digests).as_bytes())
-            .map_err(|error| Failure::wrong(format!("cannot write `{}`: {error}", path.display())))?;
+        layout::write_atomic(path, report::recording_html(&digests).as_bytes()).map_err(
+            |error| Failure::wrong(format!("cannot write `{}`: {error}", path.display())),
+        )?;
     }
     // One recording is one object; several are a list of them.
     match digests.as_slice() {

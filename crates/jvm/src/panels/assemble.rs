@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use record::Format;
 use record::recording::{
     Absent, Allocation, Band, BytesRow, CountRow, Exceptions, Io, Locks, Methods, OldObjects,
-    Packages, Panels, Quality, RateBand, RecordingDigest, Safepoints, SamplesRow, Source, Threads, TimedRow,
-    WarmUp,
+    Packages, Panels, Quality, RateBand, RecordingDigest, Safepoints, SamplesRow, Source, Threads,
+    TimedRow, WarmUp,
 };
 
 use crate::jfr::{Condition, Recording};

@@ -1,8 +1,11 @@
 //! Recordings with ground truth from the JDK's own tools.
 
 mod damage;
+mod large;
+mod page;
 mod shapes;
 mod traps;
+mod trust;
 mod truth;
 mod writer;
 

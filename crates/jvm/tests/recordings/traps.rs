@@ -34,6 +34,38 @@ fn compressed_and_uncompressed_integers_say_the_same() {
     assert_eq!(packed.panels, plain.panels);
 }
 
+/// 6: a pool that reaches beyond the end of a whole chunk is told with the JDK and the bug.
+#[test]
+fn a_pool_beyond_its_chunk_names_the_bug() {
+    let broken = |kind: u64| {
+        let mut chunk = Chunk::new(false);
+        chunk.named(1, "org/acme/Shop", "sell");
+        chunk.allocation(types::SAMPLE, 200, [0, 1, 1], &[10]);
+        let before = chunk.finish();
+        // One more event behind the metadata, of which the size says more than there is.
+        let mut bytes = before.clone();
+        bytes.extend(u32::MAX.to_be_bytes());
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend([0; 20]);
+        let size = (bytes.len() as u64).to_be_bytes();
+        bytes[8..16].copy_from_slice(&size);
+        read(bytes)
+    };
+    let pool = broken(1);
+    assert!(pool.quality.truncated);
+    let named = |digest: &RecordingDigest| {
+        digest.quality.faults.iter().any(|fault| {
+            fault.contains("JDK-8298129") && fault.contains("written by JDK of unknown version")
+        })
+    };
+    assert!(named(&pool), "{:?}", pool.quality.faults);
+    // What came before it counts.
+    assert_eq!(sites(&pool), [("org.acme.Shop.sell".to_owned(), 10)]);
+    let other = broken(777);
+    assert!(other.quality.truncated);
+    assert!(!named(&other), "{:?}", other.quality.faults);
+}
+
 /// 7: ids of more than 32 bits. 8: a type in several checkpoints: later ones add, never replace.
 #[test]
 fn pools_are_merged_over_checkpoints_and_ids_have_64_bits() {

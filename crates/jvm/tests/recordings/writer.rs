@@ -21,6 +21,12 @@ pub(super) mod types {
     pub(crate) const TIMESTAMP: u64 = 17;
     pub(crate) const TIMESPAN: u64 = 18;
     pub(crate) const OTHER: u64 = 19;
+    pub(crate) const FLOAT: u64 = 20;
+    pub(crate) const EXECUTION: u64 = 21;
+    pub(crate) const CPU_LOAD: u64 = 22;
+    pub(crate) const CPU_INFORMATION: u64 = 23;
+    pub(crate) const SETTING: u64 = 24;
+    pub(crate) const GC_CPU: u64 = 25;
 }
 use types::*;
 
@@ -29,6 +35,7 @@ pub(super) struct Chunk {
     compressed: bool,
     ticks_per_s: u64,
     start_ns: u64,
+    duration_ns: u64,
     body: Vec<u8>,
 }
 
@@ -99,6 +106,36 @@ fn described() -> Vec<(u64, &'static str, bool, Vec<Field>)> {
                 plain("name", STRING),
             ],
         ),
+        (FLOAT, "float", false, vec![]),
+        (
+            EXECUTION,
+            "jdk.ExecutionSample",
+            true,
+            vec![START, pooled("sampledThread", THREAD), pooled("stackTrace", TRACE)],
+        ),
+        (
+            CPU_LOAD,
+            "jdk.CPULoad",
+            true,
+            vec![START, plain("jvmUser", FLOAT), plain("jvmSystem", FLOAT)],
+        ),
+        (CPU_INFORMATION, "jdk.CPUInformation", true, vec![START, plain("hwThreads", INT)]),
+        (
+            SETTING,
+            "jdk.ActiveSetting",
+            true,
+            vec![START, plain("id", LONG), plain("name", STRING), plain("value", STRING)],
+        ),
+        (
+            GC_CPU,
+            "jdk.GCCPUTime",
+            true,
+            vec![
+                START,
+                ("userTime", LONG, false, false, Some((TIMESPAN, "NANOSECONDS"))),
+                ("systemTime", LONG, false, false, Some((TIMESPAN, "NANOSECONDS"))),
+            ],
+        ),
         (TIMESTAMP, "jdk.jfr.Timestamp", false, vec![]),
         (TIMESPAN, "jdk.jfr.Timespan", false, vec![]),
         // A type that no panel reads, with a field of a kind that once refused whole files.
@@ -113,11 +150,22 @@ fn described() -> Vec<(u64, &'static str, bool, Vec<Field>)> {
 
 impl Chunk {
     pub(super) fn new(compressed: bool) -> Self {
-        Self { compressed, ticks_per_s: 1_000_000_000, start_ns: 1_000, body: Vec::new() }
+        Self {
+            compressed,
+            ticks_per_s: 1_000_000_000,
+            start_ns: 1_000,
+            duration_ns: 1_000_000,
+            body: Vec::new(),
+        }
     }
 
     pub(super) fn clock(mut self, start_ns: u64, ticks_per_s: u64) -> Self {
         (self.start_ns, self.ticks_per_s) = (start_ns, ticks_per_s);
+        self
+    }
+
+    pub(super) fn lasting(mut self, duration_ns: u64) -> Self {
+        self.duration_ns = duration_ns;
         self
     }
 
@@ -178,6 +226,58 @@ impl Chunk {
         let content =
             [self.longs(&[at, ticks]), self.integer(1, 4), self.text("GC Pause")].concat();
         self.event(PAUSE, &content);
+    }
+
+    /// Samples of a running thread, one each tick.
+    pub(super) fn executions(&mut self, thread: u64, stack: u64, count: u64) {
+        for at in 0..count {
+            let content = self.longs(&[200 + at, thread, stack]);
+            self.event(EXECUTION, &content);
+        }
+    }
+
+    /// The load of the process by user and system, of all processors.
+    pub(super) fn cpu(&mut self, processors: u64, load: [f32; 2]) {
+        let content = [self.longs(&[150]), self.integer(processors, 4)].concat();
+        self.event(CPU_INFORMATION, &content);
+        let mut content = self.longs(&[150]);
+        content.extend(load.iter().flat_map(|part| part.to_be_bytes()));
+        self.event(CPU_LOAD, &content);
+    }
+
+    /// A setting of an event type.
+    pub(super) fn setting(&mut self, of: u64, name: &str, value: &str) {
+        let content = [self.longs(&[120, of]), self.text(name), self.text(value)].concat();
+        self.event(SETTING, &content);
+    }
+
+    /// CPU time of the collector, ns.
+    pub(super) fn gc_cpu(&mut self, user_ns: u64, system_ns: u64) {
+        let content = self.longs(&[200, user_ns, system_ns]);
+        self.event(GC_CPU, &content);
+    }
+
+    /// A thread with a name.
+    pub(super) fn thread(&mut self, id: u64, name: &str) {
+        let content =
+            [self.text(name), self.integer(id, 8), self.text(name), self.integer(id, 8)].concat();
+        self.checkpoint(&[(THREAD, vec![(id, content)])]);
+    }
+
+    /// A stack of several frames, the leaf first; its methods have ids from `id * 1,000` on.
+    pub(super) fn stack(&mut self, id: u64, frames: &[(&str, &str)]) {
+        let mut trace = [vec![0], self.integer(frames.len() as u64, 4)].concat();
+        let (mut symbols, mut classes, mut methods) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, (class, method)) in frames.iter().enumerate() {
+            let own = id * 1_000 + at as u64;
+            symbols.push((own, self.text(class)));
+            symbols.push((own + 500, self.text(method)));
+            classes.push((own, self.integer(own, 8)));
+            methods.push((own, self.longs(&[own, own + 500])));
+            trace.extend([self.integer(own, 8), self.integer(7, 4)].concat());
+        }
+        let traces = vec![(id, trace)];
+        self.checkpoint(&[(SYMBOL, symbols), (CLASS, classes), (METHOD, methods), (TRACE, traces)]);
     }
 
     /// A checkpoint: pools by type, each with ids and contents.
@@ -268,7 +368,8 @@ impl Chunk {
         let size = 68 + self.body.len() as u64;
         let mut bytes = b"FLR\0".to_vec();
         bytes.extend([0, 2, 0, 1]);
-        let header = [size, 0, metadata_offset, self.start_ns, 1_000_000, 100, self.ticks_per_s];
+        let header =
+            [size, 0, metadata_offset, self.start_ns, self.duration_ns, 100, self.ticks_per_s];
         bytes.extend(header.iter().flat_map(|value| value.to_be_bytes()));
         bytes.extend([0, 0, 0, u8::from(self.compressed)]);
         bytes.extend(self.body);
