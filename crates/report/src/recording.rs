@@ -4,8 +4,8 @@
 //! feed it: two pages of like runs differ line by line only where values differ.
 
 use record::recording::{
-    Allocation, Classes, CountRow, Drill, GcPauses, HeapAfterGc, Methods, Panels, RecordingDigest,
-    Run, SamplesRow, ThreadDump, TimedRow,
+    Allocation, Classes, CountRow, GcPauses, HeapAfterGc, Methods, Panels, RecordingDigest, Run,
+    SamplesRow, ThreadDump, TimedRow,
 };
 
 use crate::text::{self, NONE, UNKNOWN, bytes, cell, count, cut, duration, number, share};
@@ -197,47 +197,6 @@ fn thread_dump(page: &mut Page<'_>, panel: &ThreadDump) {
     page.table(&["lock", "held by", "waiting"], rows.collect::<Vec<_>>());
     counted(page, "frame on top", &panel.tops);
     page.more(panel.rest_rows, "frames");
-}
-
-/// Longest name in an answer on the terminal.
-const ANSWER_CHARS: usize = 180;
-
-/// Renders the answer to a question, under 100 lines.
-#[must_use]
-pub fn drill_text(drill: &Drill) -> String {
-    let amount = |value: u64| match drill.unit.as_str() {
-        "bytes" => bytes(Some(value)),
-        "ns" => duration(Some(value)),
-        _ => count(value),
-    };
-    let unit = match drill.unit.as_str() {
-        "bytes" | "ns" => "",
-        other => other,
-    };
-    let site = drill.site.as_ref().map_or_else(String::new, |site| format!(" through `{site}`"));
-    let mut text = format!("{}{site}: {} {unit}", drill.subject, amount(drill.total));
-    text = format!("{}{}\n", text.trim_end(), if drill.truncated { " (partial)" } else { "" });
-    for note in &drill.notes {
-        text.push_str(&format!("note: {note}\n"));
-    }
-    for table in &drill.tables {
-        text.push_str(&format!("\n{}\n", table.title));
-        let rows: Vec<Vec<String>> = table
-            .rows
-            .iter()
-            .map(|row| {
-                let share = share(row.amount as f64 / drill.total.max(1) as f64);
-                let share = if drill.subject == "floor" { String::new() } else { share };
-                let name = row.name.strip_prefix('.').unwrap_or(&row.name);
-                vec![amount(row.amount), share, count(row.count), cell(&cut(name, ANSWER_CHARS))]
-            })
-            .collect();
-        text.push_str(&text::columns(&rows, "rrrl"));
-        if table.rest_rows > 0 {
-            text.push_str(&format!("and {} more\n", count(table.rest_rows)));
-        }
-    }
-    text
 }
 
 /// Lines of Markdown.

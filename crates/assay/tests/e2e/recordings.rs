@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use record::layout;
+use record::meta::Meta;
 use serde_json::Value;
 
-use crate::support::{Lab, Ran};
+use crate::support::{Bench, Lab, Ran};
 
 fn fixture(name: &str) -> String {
     let path: PathBuf =
@@ -134,4 +136,65 @@ fn drills_are_short_and_a_pattern_without_a_hit_ends_with_two() {
     assert!(ran.expect(0).stdout.contains(" <- "));
     let ran = lab.assay(&["drill", &file, "cpu", "--site", "org.apache.nowhere"]).expect(2);
     assert!(ran.stderr.contains("matches no frame of cpu"), "{}", ran.stderr);
+}
+
+/// A run directory gives its recordings, cut to the measured window, with how the run ended.
+#[test]
+fn a_run_directory_is_cut_to_its_window() {
+    let lab = Lab::new();
+    lab.run(&Bench::mock(), "l", &[]).expect(0);
+    let run = lab.only_run("l");
+    let shown = run.to_string_lossy().into_owned();
+    let ran = lab.assay(&["digest", &shown]).expect(2);
+    assert!(ran.stderr.contains("found none"), "{}", ran.stderr);
+
+    let file = fixture("jfr/lab-serial.jfr");
+    let whole = json(&lab.assay(&["digest", &file, "--json", "-"]).expect(0));
+    let start_ns = whole["source"]["start_ns"].as_u64().expect("a start");
+    // The window of the run is put over the recording: from one second to four.
+    let meta_path = run.join(layout::META);
+    let mut meta: Meta = layout::read_json(&meta_path).expect("meta.json");
+    assert!(meta.started_unix_ns.is_some_and(|ns| ns > start_ns), "written by the run");
+    let run_start = meta.instants_ns["run_start"];
+    let window_start = meta.instants_ns["window_start"];
+    meta.started_unix_ns = Some(start_ns + 1_000_000_000 - (window_start - run_start));
+    meta.instants_ns.insert("window_end".to_owned(), window_start + 3_000_000_000);
+    layout::write_json(&meta_path, &meta).expect("writable");
+
+    let cut = json(&lab.assay(&["digest", &file, "--window", "1s..4s", "--json", "-"]).expect(0));
+    for place in ["recordings", ""] {
+        let folder = run.join(place);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::copy(&file, folder.join("run.jfr")).expect("copied");
+        let of_run = json(&lab.assay(&["digest", &shown, "--json", "-"]).expect(0));
+        assert_eq!(of_run["panels"]["gc_pauses"], cut["panels"]["gc_pauses"]);
+        assert_eq!(of_run["source"]["window_ns"][0], start_ns + 1_000_000_000);
+        assert_eq!(of_run["panels"]["run"]["ended"], "finished");
+        std::fs::remove_file(folder.join("run.jfr")).expect("removed");
+    }
+    assert_ne!(cut["panels"]["gc_pauses"], whole["panels"]["gc_pauses"]);
+    assert_eq!(whole["panels"]["run"].get("ended"), None);
+}
+
+#[test]
+fn bands_are_reported_and_the_page_with_figures_is_written() {
+    let lab = Lab::new();
+    let file = fixture("tomcat/tomcat.jfr");
+    let mut arguments = vec!["digest", &file, "--package", "org.apache", "--html", "page.html"];
+    for band in ["java.nio=0..1", "own=0%..100%", "gc-rate=0..3"] {
+        arguments.extend(["--band", band]);
+    }
+    let page = lab.assay(&arguments).expect(0).stdout;
+    for line in [" above the expected 0 % to 1 %", " within the expected 0 % to 100 %"] {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+    assert!(page.contains("/s: above the expected 0.000 to 3.000"), "{page}");
+    let html = std::fs::read_to_string(lab.path().join("page.html")).expect("the page");
+    assert_eq!(html.matches("<svg").count(), 2);
+    for wrong in ["org.acme", "org.acme=4", "org.acme=6..4", "=1..2", "org.acme=a..b"] {
+        let ran = lab.assay(&["digest", &file, "--band", wrong]).expect(2);
+        assert!(ran.stderr.contains("expected a band such as"), "{}", ran.stderr);
+    }
+    let ran = lab.assay(&["digest", &file, "--band", "own=0..8"]).expect(2);
+    assert!(ran.stderr.contains("--package"), "{}", ran.stderr);
 }

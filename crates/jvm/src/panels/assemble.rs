@@ -11,9 +11,11 @@ use record::recording::{
 
 use crate::jfr::{Condition, Recording};
 
+use super::bands::{OWN, band, verdict};
 use super::events::Stacked;
 use super::totals::{ByStack, Table, Tally, Totals};
-use super::{OWN, Question, heap, pauses, run};
+use super::trivial::is_trivial;
+use super::{Question, heap, pauses, run};
 
 /// Rows of the main tables; what is below is counted.
 const ROWS: usize = 25;
@@ -590,45 +592,6 @@ pub(super) fn row(name: &str, tally: &Tally, bytes: bool) -> TimedRow {
     }
 }
 
-fn band(package: &str, share: f64, low_share: f64, high_share: f64) -> Band {
-    let verdict = verdict(share, low_share, high_share).to_owned();
-    Band { package: package.to_owned(), low_share, high_share, share, verdict }
-}
-
-fn verdict(value: f64, low: f64, high: f64) -> &'static str {
-    match value {
-        value if value < low => "below",
-        value if value > high => "above",
-        _ => "within",
-    }
-}
-
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// True for accessors and the like, which a compiler inlines into the loop around them.
-fn is_trivial(method: &str) -> bool {
-    const NAMES: [&str; 14] = [
-        "ordinal",
-        "size",
-        "length",
-        "charAt",
-        "get",
-        "hashCode",
-        "equals",
-        "isEmpty",
-        "hasNext",
-        "next",
-        "value",
-        "intValue",
-        "longValue",
-        "compareTo",
-    ];
-    let Some((_, name)) = method.rsplit_once('.') else { return false };
-    let accessor = ["get", "is"].iter().any(|start| {
-        name.strip_prefix(start)
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-    });
-    accessor || NAMES.contains(&name)
 }

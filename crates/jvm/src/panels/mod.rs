@@ -4,6 +4,7 @@
 //! number of threads. No environment variable, command line, host or object content is taken up.
 
 mod assemble;
+mod bands;
 mod collect;
 mod drill;
 mod events;
@@ -14,6 +15,7 @@ mod run;
 mod sites;
 mod tables;
 mod totals;
+mod trivial;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,6 +23,7 @@ use record::recording::RecordingDigest;
 
 use crate::jfr::Recording;
 
+pub use bands::OWN;
 pub use drill::{DrillError, Subject, drill};
 pub use heap::{Shape, classify};
 pub use pauses::panel as gc_pauses;
@@ -31,9 +34,6 @@ pub use tables::{Counted, Tables, tables};
 const THREADS_MAX: usize = 8;
 /// Frames from the leaf in which packages are looked for, unless asked otherwise.
 pub const PACKAGE_DEPTH: u32 = 30;
-
-/// The word of a band for samples with any frame of own code.
-pub const OWN: &str = "own";
 
 /// What is asked of a recording.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,32 @@
-//! Traps that other readers of recordings fell into, by their number in the list of them.
+//! Traps that other readers of recordings fell into, by their number in the list of them; each
+//! has a test that fails for a reader that falls into it.
+//!
+//! | trap | what it is | test |
+//! |---|---|---|
+//! | 1 | a header of size 0 is waited for | `damage::damaged_files_give_what_is_left_with_a_flag` |
+//! | 2 | chunks in the making | [`a_chunk_in_the_making_is_skipped_and_the_others_count`] |
+//! | 3 | an event of size 0 | `damage::an_event_of_size_zero_ends_its_chunk_and_no_more` |
+//! | 4 | one bad chunk costs all | `damage::the_whole_first_chunk_of_a_file_that_is_cut_in_its_second` |
+//! | 5 | padded sizes | `large::a_padded_size_beyond_two_to_the_28` |
+//! | 6 | pools beyond 2^28 bytes | [`a_pool_beyond_its_chunk_names_the_bug`] |
+//! | 7, 8 | ids of 64 bits, merged pools | [`pools_are_merged_over_checkpoints_and_ids_have_64_bits`] |
+//! | 9 | ids that nothing defines | [`an_unresolved_id_keeps_its_weight`] |
+//! | 10, 12 | empty pools, all kinds of field | [`empty_pools_and_unknown_events_are_legal`] |
+//! | 11 | encodings of texts | [`every_encoding_of_a_text_is_a_name`] |
+//! | 13 | chunks of more than 4 GiB | `large::a_chunk_of_five_gib` |
+//! | 14 | memory follows the file | [`a_stack_is_kept_once_however_many_events_name_it`] |
+//! | 15 | classes many times in the pool | [`names_are_one_row_whatever_their_ids`] |
+//! | 16 | heavy first samples | [`heavy_first_samples_are_flagged`] |
+//! | 17, 18 | what a weight is | [`allocation_is_never_counted_twice`] |
+//! | 19 | five threads a period | `trust::more_threads_than_a_period_can_see_make_shares_of_seconds` |
+//! | 20, 21 | three kinds of sample | [`kinds_of_samples_stay_apart`] |
+//! | 22 | virtual threads | [`virtual_threads_are_named_and_warned_of`] |
+//! | 23, 28 | cut stacks, recursion | [`cut_stacks_and_recursion`] |
+//! | 24 | hidden classes | [`lambdas_belong_to_their_hosts`] |
+//! | 25 | a clock for each chunk | [`each_chunk_has_its_own_clock`] |
+//! | 26 | allocator, not holder | [`old_objects_say_what_they_do_not_know`] |
+//! | 27 | before and after a collection | [`the_collector_is_named`], `truth::every_number_of_the_truth` |
+//! | 29 | private content | [`nothing_private_is_told`] |
 
 use jvm::jfr::Recording;
 use jvm::panels::{Question, Subject, digest, drill};
@@ -112,6 +140,78 @@ fn empty_pools_and_unknown_events_are_legal() {
     assert_eq!((events["org.acme.Event"], events["type 777"]), (1, 1));
     assert!(!digest.quality.truncated);
     assert_eq!(digest.quality.skipped_events, 0);
+}
+
+/// 2: a file of a repository that is being written is skipped and told; the finished ones count.
+#[test]
+fn a_chunk_in_the_making_is_skipped_and_the_others_count() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = |state: u8| {
+        let mut chunk = Chunk::new(true);
+        chunk.named(1, "org/acme/Shop", "sell");
+        chunk.allocation(types::SAMPLE, 200, [0, 1, 1], &[10]);
+        let mut bytes = chunk.finish();
+        bytes[64] = state;
+        bytes
+    };
+    let write = |name: &str, bytes: Vec<u8>| {
+        std::fs::write(folder.path().join(name), bytes).expect("a file");
+    };
+    let read = || digest(&Recording::recover(folder.path()).expect("chunks"), &own());
+    write("a.jfr", made(0));
+    write("b.jfr", made(3));
+    let clean = read();
+    assert_eq!((clean.source.chunks, clean.quality.truncated), (2, false));
+    write("c.jfr", made(255));
+    write("d.jfr", Vec::new());
+    let digest = read();
+    assert_eq!(digest.source.chunks, 2);
+    assert!(digest.quality.truncated && digest.quality.recovered);
+    let faults = digest.quality.faults.join("\n");
+    assert!(faults.contains("c.jfr: the chunk at offset 0 was being written"), "{faults}");
+    assert!(faults.contains("d.jfr: no flight recording: at offset 0 expected"), "{faults}");
+    let total = digest.panels.allocation_by_site.map(|panel| panel.total_bytes);
+    assert_eq!(total, Some(20));
+}
+
+/// 11: a name is the same whatever encoding its text has, outside the BMP too.
+#[test]
+fn every_encoding_of_a_text_is_a_name() {
+    let named = |symbol: &dyn Fn(&Chunk) -> Vec<u8>| {
+        let mut chunk = Chunk::new(true);
+        let class = symbol(&chunk);
+        let id = |value| chunk.integer(value, 8);
+        let pools = [(types::SYMBOL, vec![(1, class)]), (types::CLASS, vec![(1, id(1))])];
+        chunk.checkpoint(&pools);
+        chunk.allocation(types::SAMPLE, 200, [0, 0, 1], &[10]);
+        let by_type = read(chunk.finish()).panels.allocation_by_type.expect("types");
+        by_type.rows[0].name.clone()
+    };
+    let name = "Fa\u{df}\u{1f600}";
+    let units = |chunk: &Chunk, text: &str| {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let mut out = [vec![4], chunk.integer(units.len() as u64, 4)].concat();
+        out.extend(units.iter().flat_map(|unit| chunk.integer(u64::from(*unit), 2)));
+        out
+    };
+    assert_eq!(named(&|chunk| chunk.text(name)), name);
+    assert_eq!(named(&|chunk| units(chunk, name)), name);
+    assert_eq!(named(&|_| vec![5, 3, b'F', b'a', 0xDF]), "Fa\u{df}");
+    assert_eq!(named(&|_| vec![1]), "");
+}
+
+/// 14: what is kept of a stack does not grow with the events that name it: the digest of ten
+/// thousand events has one row, and its file is read through a window of a fixed size.
+#[test]
+fn a_stack_is_kept_once_however_many_events_name_it() {
+    let mut chunk = Chunk::new(true);
+    chunk.named(1, "org/acme/Shop", "sell");
+    for at in 0..10_000 {
+        chunk.allocation(types::SAMPLE, 200 + at, [0, 1, 1], &[3]);
+    }
+    let digest = read(chunk.finish());
+    assert_eq!(sites(&digest), [("org.acme.Shop.sell".to_owned(), 30_000)]);
+    assert_eq!(digest.panels.allocation_by_site.map(|panel| panel.samples), Some(10_000));
 }
 
 /// 15: the same class under many ids is one row.
