@@ -1,6 +1,6 @@
 //! `assay diff`: what changed between two profiles, absolute figures first.
 
-use record::profile_diff::{Change, FigureChange, ProfileDiff, Shares, Side, View};
+use record::profile_diff::{FigureChange, ProfileDiff, Shares, Side, View};
 use record::units::{HumanBytes, HumanDuration};
 
 use crate::text::{NONE, bytes, cell, columns, count, cut, duration, number, share};
@@ -305,7 +305,7 @@ fn capital(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use record::Format;
-    use record::profile_diff::{Control, Spread};
+    use record::profile_diff::{Change, Control, Spread};
 
     use super::*;
 
