@@ -336,7 +336,8 @@ pub(crate) struct ReadingArguments {
 /// `assay digest`.
 #[derive(Debug, Args)]
 pub(crate) struct DigestArguments {
-    /// Recordings, or run directories that hold some.
+    /// Recordings, GC logs, class histograms, thread dumps, collapsed stacks, or run directories
+    /// that hold some.
     #[arg(value_name = "FILE|RUN", required_unless_present = "recover")]
     pub(crate) files: Vec<PathBuf>,
     /// Read the chunks that a JVM left in its repository instead of a finished file.
@@ -365,7 +366,7 @@ pub(crate) struct DigestArguments {
 /// `assay drill`.
 #[derive(Debug, Args)]
 pub(crate) struct DrillArguments {
-    /// A recording, or a chunk repository that a JVM left.
+    /// A recording, collapsed stacks, or a chunk repository that a JVM left.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// What is asked about.
@@ -412,7 +413,7 @@ pub(crate) struct DiffArguments {
     /// The later side, of the same kind.
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
-    /// A second run of A: changes within what the two differ by are not marked.
+    /// A second run of A: changes beyond what the two differ by are marked, and none without it.
     #[arg(long, value_name = "A2")]
     pub(crate) null: Option<PathBuf>,
     /// A site that nothing touched; shares are compared only when its figures are the same on both
@@ -422,9 +423,13 @@ pub(crate) struct DiffArguments {
     /// A prefix of own code, with dots or slashes; may be given several times.
     #[arg(long, value_name = "PREFIX")]
     pub(crate) package: Vec<String>,
-    /// Operations that the program did on each side, as `20000,21500`; known for run directories.
-    #[arg(long, value_name = "A,B", value_parser = two_counts)]
-    pub(crate) operations: Option<[u64; 2]>,
+    /// Operations that the program did on each side, as `20000,21500`, with --null its own as the
+    /// third; known for run directories.
+    #[arg(long, value_name = "A,B[,A2]", value_parser = counts)]
+    pub(crate) operations: Option<Operations>,
+    /// How long a sample of collapsed stacks stands for, as `10ms`; a recording says it itself.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) interval: Option<String>,
     /// The weights of collapsed stacks are bytes.
     #[arg(long)]
     pub(crate) bytes: bool,
@@ -435,12 +440,24 @@ pub(crate) struct DiffArguments {
     pub(crate) json: JsonArgument,
 }
 
-fn two_counts(text: &str) -> Result<[u64; 2], String> {
+/// Operations of both sides and of the null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Operations {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+    pub(crate) null: Option<u64>,
+}
+
+fn counts(text: &str) -> Result<Operations, String> {
     let counts: Option<Vec<u64>> =
         text.split(',').map(|count| count.trim().parse().ok().filter(|count| *count > 0)).collect();
-    counts
-        .and_then(|counts| counts.try_into().ok())
-        .ok_or_else(|| "expected two counts above zero, as `20000,21500`".to_owned())
+    match counts.as_deref() {
+        Some(&[before, after]) => Ok(Operations { before, after, null: None }),
+        Some(&[before, after, null]) => Ok(Operations { before, after, null: Some(null) }),
+        _ => {
+            Err("expected two counts above zero, as `20000,21500`, or three with --null".to_owned())
+        }
+    }
 }
 
 /// `assay status`.

@@ -14,6 +14,9 @@ use crate::table::Table;
 
 /// Rows of a table.
 const ROWS: usize = 25;
+/// A trivial leaf of this share is worth a note, of so many samples at least.
+const TRIVIAL_SHARE: f64 = 0.05;
+const TRIVIAL_SAMPLES: u64 = 100;
 /// Panels that collapsed stacks never feed.
 const NEVER: [&str; 9] = [
     "threads",
@@ -144,13 +147,26 @@ fn samples(table: &Table) -> (Vec<SamplesRow>, u64) {
 fn methods(collapsed: &Collapsed, own: &[Pattern]) -> Methods {
     let profile = &collapsed.profile;
     let (rows, rest_samples) = samples(&profile.leaves());
+    let mut notes = vec!["the file does not say which stacks the profiler cut".to_owned()];
+    let is_trivial = |row: &&SamplesRow| {
+        row.share >= TRIVIAL_SHARE
+            && row.samples >= TRIVIAL_SAMPLES
+            && record::leaf::is_trivial(&row.name)
+    };
+    notes.extend(rows.iter().take(3).filter(is_trivial).map(|row| {
+        format!(
+            "{} is a trivial leaf: often it stands for the inlined loop around it; compare two \
+             runs, one without it, before optimising it",
+            row.name
+        )
+    }));
     let mut methods = Methods {
         samples: profile.total().weight,
         event: "collapsed stacks".to_owned(),
         rows,
         rest_samples,
         inclusive: samples(&profile.inclusive()).0,
-        notes: vec!["the file does not say which stacks the profiler cut".to_owned()],
+        notes,
         ..Methods::default()
     };
     if !own.is_empty() {
@@ -211,6 +227,21 @@ mod tests {
         assert_eq!((site.rows[0].name.as_str(), by_type.rows[0].name.as_str()), ("own.A.x", "[B"));
         assert!(found.panels.hot_methods.is_none());
         assert!(found.absent.iter().any(|absent| absent.panel == "hot_methods"));
+    }
+
+    /// The ledger's W-048: a trivial leaf among the first asks for a probe; a method that works
+    /// does not.
+    #[test]
+    fn a_trivial_leaf_is_noted() {
+        let notes = |leaf: &str| {
+            let found = digest(&format!("m;{leaf} 700\nm;own/B.y 900\n"), &[]);
+            found.panels.hot_methods.expect("methods").notes
+        };
+        let trivial = notes("java/lang/Enum.ordinal");
+        assert!(
+            trivial.len() == 2 && trivial[1].starts_with("java.lang.Enum.ordinal is a trivial")
+        );
+        assert_eq!(notes("own/A.work").len(), 1);
     }
 
     #[test]

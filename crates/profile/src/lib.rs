@@ -13,6 +13,7 @@
 pub mod collapsed;
 pub mod diff;
 pub mod digest;
+pub mod drill;
 pub mod flame;
 mod interner;
 pub mod naming;

@@ -15,6 +15,7 @@ pub mod frozen;
 pub mod glob;
 pub mod job;
 pub mod layout;
+pub mod leaf;
 pub mod load;
 pub mod meta;
 pub mod mock;

@@ -92,7 +92,7 @@ pub struct View {
     pub controls: Vec<Control>,
     /// What the controls allow.
     pub shares: Shares,
-    /// Changes beyond the spread, then the largest others; absolute changes, largest first.
+    /// Changes beyond the spread, then the others; within both the largest absolute change first.
     pub rows: Vec<Change>,
     /// Rows that are not listed.
     pub rest_rows: u64,
@@ -104,6 +104,9 @@ pub struct View {
     pub entered: Vec<Change>,
     /// Length of that list.
     pub top: u64,
+    /// What keeps these rows from meaning what they seem to.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A figure on both sides.
@@ -126,7 +129,7 @@ pub struct Change {
     /// equal operations; absent when the spread is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
-    /// Whether the change is beyond the spread.
+    /// Whether the change is beyond the spread of equal runs; never without a null.
     pub marked: bool,
     /// Share of the whole before; only when the controls hold.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,8 +149,8 @@ pub struct Change {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spread {
-    /// `null`: from two runs of one side; `poisson`: from the counts alone, which is the least
-    /// that it can be; `unknown`: nothing is marked; `counted`: there is none.
+    /// `null`: from two runs of one side. `poisson`: from the counts alone, which is the least that
+    /// it can be; nothing is marked. `unknown`: nothing is marked either. `counted`: there is none.
     pub how: String,
     /// Variance over that of independent samples, at least 1; with `null` of a file without
     /// samples, bytes of one sample.

@@ -5,8 +5,10 @@ use record::units::{HumanBytes, HumanDuration};
 
 use crate::text::{NONE, bytes, cell, columns, count, cut, duration, number, share};
 
-/// Longest name in a row.
+/// Longest name in a row of absolute figures.
 const NAME: usize = 46;
+/// Longest name in a row of figures per operation and shares, which has more columns.
+const RELATIVE_NAME: usize = 38;
 
 /// The difference for a terminal: under 500 lines of at most 100 columns.
 #[must_use]
@@ -88,6 +90,7 @@ fn per_operation(view: &View) -> String {
     let each = if in_samples(view) { "1,000 operations" } else { "operation" };
     let verdict = match (change.bound, change.marked) {
         (None, _) => ", spread unknown",
+        _ if view.spread.how != "null" => ", not judged without --null",
         (_, true) => ", beyond the spread",
         (_, false) => ", within the spread",
     };
@@ -113,13 +116,16 @@ fn view_text(text: &mut String, view: &View) {
             control.verdict
         ));
     }
+    for note in &view.notes {
+        text.push_str(&format!("{}\n", wrapped(note)));
+    }
     match view.shares {
         Shares::NoControls if is_counted(view) => {}
-        Shares::NoControls => {
-            text.push_str("Shares are not compared: no untouched site was named (--controls).\n");
-        }
+        Shares::NoControls => text.push_str(
+            "Shares are not compared: no untouched site was named that is in here (--controls).\n",
+        ),
         Shares::Refused => {
-            text.push_str("Shares are not compared: a control does not hold.\n");
+            text.push_str("Shares are not compared: refused, for a control does not hold.\n");
         }
         Shares::Compared => {}
     }
@@ -130,7 +136,7 @@ fn view_text(text: &mut String, view: &View) {
     }
     let relative = relative(view);
     if !relative.is_empty() {
-        text.push('\n');
+        text.push_str(&format!("\n{}\n", relative_caption(view)));
         text.push_str(&columns(&relative, "llr"));
     }
     for (word, changes) in [("left", &view.left), ("entered", &view.entered)] {
@@ -189,18 +195,17 @@ fn relative(view: &View) -> Vec<Vec<String>> {
     if !per_operation && !shares {
         return Vec::new();
     }
-    let each = if in_samples(view) { "1,000 operations" } else { "operation" };
-    let mut head = vec![String::new(), view.by.clone()];
+    let mut head = vec!["", &view.by];
     if per_operation {
-        head.extend([format!("per {each}"), "after".to_owned(), "change".to_owned()]);
+        head.extend(["before", "after", "change"]);
     }
     if shares {
-        head.extend(["share before".to_owned(), "after".to_owned()]);
+        head.extend(["share", "after"]);
     }
-    let mut rows = vec![head];
+    let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for change in &view.rows {
         let mark = if change.marked { "*" } else { "" };
-        let mut row = vec![mark.to_owned(), cell(&tail(&change.name, NAME))];
+        let mut row = vec![mark.to_owned(), cell(&tail(&change.name, RELATIVE_NAME))];
         if per_operation {
             let (before, after) = (change.before_per_operation, change.after_per_operation);
             let more = after.unwrap_or(0.0) - before.unwrap_or(0.0);
@@ -217,6 +222,35 @@ fn relative(view: &View) -> Vec<Vec<String>> {
         rows.push(row);
     }
     rows
+}
+
+/// What the columns of figures per operation and of shares are of.
+fn relative_caption(view: &View) -> String {
+    let each = if in_samples(view) { "1,000 operations" } else { "operation" };
+    let shares = format!("shares of all {} of their side", view.unit);
+    match (view.total.before_per_operation.is_some(), view.shares == Shares::Compared) {
+        (true, true) => format!("Per {each}, and {shares}:"),
+        (true, false) => format!("Per {each}:"),
+        _ => format!("As {shares}:"),
+    }
+}
+
+/// A sentence over lines of at most 100 columns.
+fn wrapped(sentence: &str) -> String {
+    let (mut text, mut width) = (String::new(), 0);
+    for word in sentence.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > 100 {
+            text.push('\n');
+            width = 0;
+        } else if width > 0 {
+            text.push(' ');
+            width += 1;
+        }
+        text.push_str(word);
+        width += length;
+    }
+    text
 }
 
 fn is_counted(view: &View) -> bool {
@@ -265,15 +299,17 @@ fn spread(view: &View) -> String {
             spread.dispersion.sqrt()
         ),
         "poisson" => format!(
-            "Marked * beyond {} deviations of independent samples, the least that equal runs differ\n\
-             by; --null measures it.",
+            "Nothing is marked: without a second run of the first side (--null) nothing can be said to\n\
+             be beyond noise. The bound is {} deviations of independent samples, the least that equal\n\
+             runs differ by.",
             spread.deviations
         ),
-        _ => {
-            "Nothing is marked: the samples behind the figures are not known; --null measures the \
-              spread."
-                .to_owned()
-        }
+        "counted" => "Counted, not sampled: there is no spread within a pair, and none between \
+                      pairs is known."
+            .to_owned(),
+        _ => "Nothing is marked: without a second run of the first side (--null) nothing can be said \
+              to\nbe beyond noise, and the samples behind the figures are not known."
+            .to_owned(),
     }
 }
 
@@ -341,7 +377,7 @@ mod tests {
                 unit: "samples".into(),
                 interval_ns: Some(10_000_000),
                 total: change("(all)", 1_000, 1_400, true),
-                spread: Spread { how: "poisson".into(), dispersion: 1.0, deviations: 4.0 },
+                spread: Spread { how: "null".into(), dispersion: 1.44, deviations: 4.0 },
                 controls: vec![Control {
                     site: "a.B.c".into(),
                     change: change("a.B.c", 300, 310, false),
@@ -360,6 +396,7 @@ mod tests {
                 left: vec![change("x.Y.gone", 80, 0, false)],
                 entered: vec![],
                 top: 25,
+                notes: vec!["x.Y.size is a trivial accessor: prove it".into()],
             }],
             figures: vec![FigureChange {
                 name: "time in pauses".into(),
@@ -389,18 +426,20 @@ mod tests {
     ## CPU by site
 
     1,000 before, 1,400 after, in samples.
-    Marked * beyond 4 deviations of independent samples, the least that equal runs differ
-    by; --null measures it.
+    Marked * beyond the spread of two equal runs: 4 deviations, 1.200 times those of
+    independent samples.
     control a.B.c: 300 to 310, holds
+    x.Y.size is a trivial accessor: prove it
 
        site       before  after  change  bound
     *  x.Y.grown     100    420    +320   ±120
        x.Y.same      300    310     +10   ±120
     7 more rows changed less
 
-       site       per operation    after    change  share before   after
-    *  x.Y.grown        1.00 ms  4.20 ms  +3.20 ms        10.0 %  30.0 %
-       x.Y.same         3.00 ms  3.10 ms   +100 us             -       -
+    Per operation, and shares of all samples of their side:
+       site        before    after    change   share   after
+    *  x.Y.grown  1.00 ms  4.20 ms  +3.20 ms  10.0 %  30.0 %
+       x.Y.same   3.00 ms  3.10 ms   +100 us       -       -
     left the largest 25:
       x.Y.gone (80 to 0)
 
@@ -417,11 +456,25 @@ mod tests {
     #[test]
     fn shares_are_shown_only_when_controls_hold() {
         for (shares, said) in [
-            (Shares::Refused, "a control does not hold"),
+            (Shares::Refused, "refused, for a control does not hold"),
             (Shares::NoControls, "no untouched site was named"),
         ] {
             let text = profile_diff_text(&diff(shares));
-            assert!(text.contains(said) && !text.contains("share before"), "{text}");
+            assert!(text.contains(said) && !text.contains("shares of all"), "{text}");
+        }
+    }
+
+    /// Without a null no row is marked, and the page says why and how.
+    #[test]
+    fn without_a_null_it_is_said_that_nothing_can_be_marked() {
+        let mut diff = diff(Shares::NoControls);
+        diff.views[0].rows[0].marked = false;
+        for how in ["poisson", "unknown"] {
+            diff.views[0].spread.how = how.into();
+            let text = profile_diff_text(&diff);
+            assert!(text.contains("without a second run of the first side (--null)"), "{text}");
+            assert!(text.contains("not judged without --null"), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         }
     }
 }

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 use jvm::class_histogram::ClassHistogram;
 use profile::diff::{Files, views};
+use profile::flame::FlameError;
 use profile::naming::Pattern;
-use record::Format;
 use record::profile_diff::{Change, FigureChange, ProfileDiff, Shares, Spread, View};
+use record::{Format, units};
 
 use crate::cli::DiffArguments;
 use crate::exit::{Failure, Outcome, Status};
 use crate::output::Output;
-use input::{Figures, Input, Read};
+use input::{Figures, How, Input, Read};
 
 /// Classes listed of a histogram.
 const CLASSES: usize = 40;
@@ -24,10 +25,15 @@ const SPAN_SHARE: f64 = 0.05;
 pub(crate) fn run(arguments: &DiffArguments, output: &Output) -> Outcome {
     let own: Vec<Pattern> = arguments.package.iter().map(|text| Pattern::new(text)).collect();
     let controls: Vec<Pattern> = arguments.controls.iter().map(|text| Pattern::new(text)).collect();
-    let read = |path: &Path| Input::read(path, &arguments.package, arguments.bytes);
+    let interval = arguments.interval.as_deref().map(|text| {
+        units::duration_ns(text).map_err(|error| Failure::wrong(format!("--interval: {error}")))
+    });
+    let how =
+        How { own: &arguments.package, bytes: arguments.bytes, interval_ns: interval.transpose()? };
+    let read = |path: &Path| Input::read(path, &how);
     let mut before = read(&arguments.before)?;
     let mut after = read(&arguments.after)?;
-    let null = arguments.null.as_deref().map(read).transpose()?;
+    let mut null = arguments.null.as_deref().map(read).transpose()?;
     for other in [Some(&after), null.as_ref()].into_iter().flatten() {
         if other.side.kind != before.side.kind {
             return Err(Failure::wrong(format!(
@@ -36,8 +42,16 @@ pub(crate) fn run(arguments: &DiffArguments, output: &Output) -> Outcome {
             )));
         }
     }
-    if let Some([a, b]) = arguments.operations {
-        (before.side.operations, after.side.operations) = (Some(a), Some(b));
+    if let Some(counts) = arguments.operations {
+        before.side.operations = Some(counts.before);
+        after.side.operations = Some(counts.after);
+        match &mut null {
+            Some(null) => null.side.operations = counts.null.or(null.side.operations),
+            None if counts.null.is_some() => {
+                return Err(Failure::wrong("--operations: the third count is of --null, name it"));
+            }
+            None => {}
+        }
     }
     let known = |pattern: &&Pattern| {
         !before.measured(&own).iter().chain(&after.measured(&own)).any(|one| one.has(pattern))
@@ -92,6 +106,12 @@ fn difference(
             );
         }
     }
+    if operations.is_some() && null.is_some_and(|null| null.side.operations.is_none()) {
+        notes.push(
+            "The operations of the null are not known and taken to be those of the first side."
+                .to_owned(),
+        );
+    }
     ProfileDiff {
         format: Format::v1("assay.profile_diff"),
         before: before.side.clone(),
@@ -135,6 +155,7 @@ fn classes(before: &ClassHistogram, after: &ClassHistogram) -> View {
         left: Vec::new(),
         entered: Vec::new(),
         top: 0,
+        notes: Vec::new(),
     }
 }
 
@@ -158,25 +179,46 @@ fn figures(before: &Figures, after: &Figures) -> Vec<FigureChange> {
     both.collect()
 }
 
-/// `FILE`, and beside it `FILE` with `.before` and `.after` in front of its extension.
+/// `FILE` is the difference, and beside it `FILE` with `.before` and `.after` in front of its
+/// extension are the sides. Of several kinds of sample the first has these names, the others their
+/// word too.
 fn graphs(file: &Path, before: &Input, after: &Input) -> Result<(), Failure> {
-    let (Read::Collapsed(a), Read::Collapsed(b)) = (&before.read, &after.read) else {
-        return Err(Failure::wrong(
-            "--flame draws collapsed stacks; this version draws none of other files",
-        ));
+    let (before_stacks, after_stacks) = (before.stacks()?, after.stacks()?);
+    let pairs = before_stacks.iter().filter_map(|(what, a)| {
+        let (_, b) = after_stacks.iter().find(|(other, _)| other == what)?;
+        Some((what, a, b))
+    });
+    let mut drawn = 0;
+    for (what, a, b) in pairs {
+        let word = if drawn == 0 { String::new() } else { what.replace(' ', "-") };
+        let path = |side: &str| beside(file, &[&word, side]);
+        let title = |side: &str, input: &Input| format!("{what}, {side}: {}", input.side.file);
+        draw(&path("before"), profile::flame::flame_svg(a, &title("before", before)))?;
+        draw(&path("after"), profile::flame::flame_svg(b, &title("after", after)))?;
+        let sides = format!("{} to {}", before.side.file, after.side.file);
+        let title = format!("{what}, {sides}: red grew, blue shrank");
+        draw(&path(""), profile::flame::difference_svg(a, b, &title))?;
+        drawn += 1;
+    }
+    if drawn == 0 {
+        return Err(Failure::wrong("--flame: both sides have no kind of sample in common"));
+    }
+    Ok(())
+}
+
+/// A path with words in front of its extension, `svg` when it has none.
+fn beside(file: &Path, words: &[&str]) -> PathBuf {
+    let extension = file.extension().map_or("svg".into(), |end| end.to_string_lossy().into_owned());
+    let words: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
+    match words.is_empty() {
+        true => file.to_owned(),
+        false => file.with_extension(format!("{}.{extension}", words.join("."))),
+    }
+}
+
+fn draw(path: &Path, svg: Result<Vec<u8>, FlameError>) -> Result<(), Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::failed(format!("--flame `{}`: {error}", path.display()))
     };
-    let title = |side: &str, input: &Input| format!("{side}: {}", input.side.file);
-    let draw = |path: PathBuf, svg: Result<Vec<u8>, profile::flame::FlameError>| {
-        let svg = svg.map_err(Failure::wrong)?;
-        fs::write(&path, svg).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))
-    };
-    let beside = |word: &str| {
-        let extension = file.extension().map_or("svg".into(), |e| e.to_string_lossy().into_owned());
-        file.with_extension(format!("{word}.{extension}"))
-    };
-    let (a, b) = (&a.profile, &b.profile);
-    draw(beside("before"), profile::flame::flame_svg(a, &title("before", before)))?;
-    draw(beside("after"), profile::flame::flame_svg(b, &title("after", after)))?;
-    let title = format!("{} to {}: red grew, blue shrank", before.side.file, after.side.file);
-    draw(file.to_owned(), profile::flame::difference_svg(a, b, &title))
+    fs::write(path, svg.map_err(|error| failed(&error))?).map_err(|error| failed(&error))
 }

@@ -315,7 +315,10 @@ impl Maker<'_> {
             ));
         }
         for row in rows.iter().take(3) {
-            if row.share >= TRIVIAL_SHARE && samples >= SAMPLES_MIN && is_trivial(&row.name) {
+            if row.share >= TRIVIAL_SHARE
+                && samples >= SAMPLES_MIN
+                && record::leaf::is_trivial(&row.name)
+            {
                 notes.push(format!(
                     "{} is a trivial leaf: often it stands for the inlined loop around it; \
                      compare two runs, one without it, before optimising it",

@@ -13,6 +13,7 @@ mod pauses;
 mod ranking;
 mod run;
 mod sites;
+mod stacks;
 mod tables;
 mod totals;
 mod trivial;
@@ -28,6 +29,7 @@ pub use drill::{DrillError, Subject, drill};
 pub use heap::{Shape, classify};
 pub use pauses::panel as gc_pauses;
 pub use ranking::suppress_unstable;
+pub use stacks::{MAX_STACK_FRAMES, Stack, Stacks, stacks};
 pub use tables::{Counted, Tables, tables};
 
 /// Most threads that read chunks.
@@ -54,6 +56,10 @@ pub struct Question {
     pub bands: Vec<(String, f64, f64)>,
     /// Expected band of the collector's pauses, per second: lowest, highest.
     pub gc_rate_per_s: Option<[f64; 2]>,
+    /// Every frame of every stack is read, of allocations too.
+    whole: bool,
+    /// The stacks themselves are kept.
+    keep_stacks: bool,
 }
 
 impl Default for Question {
@@ -67,6 +73,8 @@ impl Default for Question {
             callers: 0,
             bands: Vec::new(),
             gc_rate_per_s: None,
+            whole: false,
+            keep_stacks: false,
         }
     }
 }

@@ -52,6 +52,8 @@ struct Stack {
     packages: Vec<u32>,
     /// Names from the asked frame on.
     asked: Vec<u32>,
+    /// Names from the leaf on, when stacks are kept.
+    all: Vec<u32>,
 }
 
 /// Resolves the stacks of one chunk.
@@ -98,7 +100,7 @@ impl<'c> Sites<'c> {
             all.add(tally);
         }
         let trace = cells.first().map_or(0, |cell| cell.1);
-        let wholly = running || self.question.asked.is_some();
+        let wholly = running || self.question.whole || self.question.asked.is_some();
         let there = self.decode(trace, wholly, window, totals);
         let site = self.site(there, totals);
         let by = &mut totals.stacked[kind];
@@ -112,10 +114,12 @@ impl<'c> Sites<'c> {
         } else {
             by.leaves.entry(site_of_none(&mut totals.names)).or_default().add(&all);
         }
-        if running {
+        if running || self.question.whole {
             for method in &self.stack.methods {
                 by.inclusive.entry(*method).or_default().add(&all);
             }
+        }
+        if running {
             for package in &self.stack.packages {
                 by.packages.entry(*package).or_default().add(&all);
             }
@@ -152,6 +156,10 @@ impl<'c> Sites<'c> {
                 by.asked_others.entry(name).or_default().add(tally);
             }
             by.warm_up += if self.stack.warm_up || compiler { tally.count } else { 0 };
+            if self.question.keep_stacks {
+                // The type stands as the leaf of an allocation.
+                by.stacks.add((!running).then_some(name), &self.stack.all, tally);
+            }
         }
     }
 
@@ -240,6 +248,7 @@ impl<'c> Sites<'c> {
         stack.methods.clear();
         stack.packages.clear();
         stack.asked.clear();
+        stack.all.clear();
         if trace == 0 {
             return false;
         }
@@ -299,6 +308,9 @@ impl<'c> Sites<'c> {
             stack.packages.push(method.package);
         }
         stack.methods.push(method.name);
+        if self.question.keep_stacks {
+            stack.all.push(method.name);
+        }
         stack.warm_up |= method.warm_up;
         let asked = &mut stack.asked;
         if (!asked.is_empty() || method.asked) && asked.len() as u32 <= self.question.callers {

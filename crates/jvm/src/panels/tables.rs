@@ -46,7 +46,7 @@ pub struct Tables {
     pub sites: BTreeMap<String, Counted>,
     /// By class; allocations only.
     pub types: BTreeMap<String, Counted>,
-    /// By any frame, once per sample; CPU only.
+    /// By any frame, once per sample.
     pub inclusive: BTreeMap<String, Counted>,
 }
 
@@ -54,6 +54,7 @@ pub struct Tables {
 /// left out; kinds are never added up.
 #[must_use]
 pub fn tables(recording: &Recording, question: &Question) -> (RecordingDigest, Vec<Tables>) {
+    let question = &Question { whole: true, ..question.clone() };
     let totals = read(recording, question);
     let digest = assemble::digest(recording, question, &totals);
     let own = !question.packages.is_empty();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::jfr::names::{FastMap, Names};
 
 use super::events::{STACKED_KINDS, Stacked};
+use super::stacks::Kept;
 
 /// Something counted, added up, and its largest part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub(super) struct ByStack {
     pub(super) others: Table,
     /// By leaf method.
     pub(super) leaves: Table,
-    /// By any method, once per event; running threads only.
+    /// By any method, once per event; running threads only, unless whole stacks are read.
     pub(super) inclusive: Table,
     /// By the deepest own method; running threads only.
     pub(super) own: Table,
@@ -64,6 +65,8 @@ pub(super) struct ByStack {
     pub(super) asked: Tally,
     pub(super) asked_others: Table,
     pub(super) callers: Table,
+    /// Whole stacks, when they were asked for.
+    pub(super) stacks: Kept,
 }
 
 impl ByStack {
@@ -83,6 +86,7 @@ impl ByStack {
         absorb(&mut self.leaf_packages, other.leaf_packages, numbers);
         absorb(&mut self.asked_others, other.asked_others, numbers);
         absorb(&mut self.callers, other.callers, numbers);
+        self.stacks.absorb(other.stacks, numbers);
     }
 }
 

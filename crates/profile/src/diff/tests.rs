@@ -22,8 +22,10 @@ fn lumps(rows: &[(&str, u64)]) -> Table {
     table
 }
 
+/// With a null that is the first side again: independent samples, and nothing more.
 fn sides(before: Table, after: Table) -> Sides {
-    Sides { what: "cpu".to_owned(), by: "site", before, after, ..Sides::default() }
+    let null = Some(before.clone());
+    Sides { what: "cpu".to_owned(), by: "site", before, after, null, ..Sides::default() }
 }
 
 fn patterns(names: &[&str]) -> Vec<Pattern> {
@@ -66,14 +68,20 @@ fn shares_are_refused_when_a_control_differs_or_cannot_tell() {
     let both = sides(before, after);
     let view = compare(&both, &patterns(&["a.A.x", "a.B.one", "a.Few.z", "a.Not.there"]));
     let verdicts: Vec<_> = view.controls.iter().map(|control| control.verdict.as_str()).collect();
-    assert_eq!(verdicts, ["holds", "differs", "too few samples", "too few samples"]);
+    assert_eq!(
+        verdicts,
+        ["holds", "differs", "too few samples"],
+        "what is not there is no control"
+    );
+    assert_eq!(compare(&both, &patterns(&["a.Not.there"])).shares, Shares::NoControls);
     assert_eq!(view.shares, Shares::Refused);
     assert!(view.rows.iter().all(|row| row.share_before.is_none() && row.share_after.is_none()));
     assert_eq!(view.rows[0].before, 3_000);
     assert_eq!(compare(&both, &[]).shares, Shares::NoControls);
 }
 
-/// A change within what two equal runs differ by is not marked; without the null it is.
+/// A change within what two equal runs differ by is not marked; without a null nothing is, however
+/// far it changed.
 #[test]
 fn marks_are_beyond_the_spread_of_equal_runs() {
     let names = ["a", "b", "c", "d", "e", "f"];
@@ -82,8 +90,14 @@ fn marks_are_beyond_the_spread_of_equal_runs() {
     let null = rows([1_200, 850, 1_100, 800, 1_150, 950]);
     let after = rows([1_000, 1_000, 1_000, 1_000, 1_300, 4_000]);
     let mut both = sides(before, after);
+    assert_eq!(marked(&compare(&both, &[])), ["f", "e"], "beyond independent samples");
+    both.null = None;
     let alone = compare(&both, &[]);
-    assert_eq!((alone.spread.how.as_str(), marked(&alone)), ("poisson", vec!["f", "e"]));
+    assert_eq!((alone.spread.how.as_str(), marked(&alone).len()), ("poisson", 0));
+    assert_eq!(
+        (alone.rows[0].name.as_str(), alone.rows[0].bound.map(f64::round)),
+        ("f", Some(283.0))
+    );
     both.null = Some(null);
     let with = compare(&both, &[]);
     assert_eq!((with.spread.how.as_str(), marked(&with)), ("null", vec!["f"]));
@@ -114,6 +128,7 @@ fn bytes_without_samples_are_marked_only_with_a_null() {
     let after = lumps(&[("x", 30 << 20), ("y", 41 << 20), ("z", 1 << 20)]);
     let mut both = sides(before, after);
     both.unit = Unit::Bytes;
+    both.null = None;
     let alone = compare(&both, &[]);
     assert_eq!((alone.spread.how.as_str(), marked(&alone).len()), ("unknown", 0));
     assert_eq!((alone.rows[0].name.as_str(), alone.rows[0].bound), ("x", None));
@@ -131,6 +146,38 @@ fn numbers_of_lambdas_are_no_change() {
     let view = compare(&sides(before, after), &[]);
     assert_eq!(view.rows.len(), 2);
     assert!(marked(&view).is_empty() && view.left.is_empty() && view.entered.is_empty());
+}
+
+/// Traps 28 and 44: a method that calls itself deeper has no more samples than before.
+#[test]
+fn recursion_changes_once_per_sample() {
+    let measured = |depth: usize| {
+        let mut profile = crate::Profile::default();
+        let stack = format!("main{}", ";a/B.fib".repeat(depth));
+        for _ in 0..1_000 {
+            profile.add(stack.split(';').map(str::as_bytes), Figure::sample(1));
+        }
+        [Measured::of(&profile, &[])]
+    };
+    let (before, after) = (measured(3), measured(90));
+    let files = Files { before: &before, after: &after, null: Some(&before), ..Files::default() };
+    let (views, _) = views(files, &[]);
+    for view in &views {
+        assert!(view.rows.iter().all(|row| (row.before, row.after) == (1_000, 1_000)), "{view:?}");
+    }
+}
+
+/// The ledger's W-048: a trivial leaf is flagged, and a probe is asked for; a real one is not.
+#[test]
+fn a_trivial_leaf_asks_for_a_probe() {
+    let before = samples(&[("java.lang.Enum.ordinal", 100), ("a.B.work", 100)]);
+    let after = samples(&[("java.lang.Enum.ordinal", 900), ("a.B.work", 900)]);
+    let notes = compare(&sides(before.clone(), after), &[]).notes;
+    assert_eq!(notes.len(), 1);
+    assert!(
+        notes[0].starts_with("java.lang.Enum.ordinal") && notes[0].contains("compare two runs")
+    );
+    assert!(compare(&sides(before.clone(), before), &[]).notes.is_empty(), "nothing changed");
 }
 
 /// The ledger's K-190: what left the largest 25 and what entered them.

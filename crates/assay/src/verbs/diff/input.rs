@@ -1,5 +1,6 @@
 //! A file to compare, whatever it is: what it holds is told from its first bytes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,22 +8,34 @@ use std::path::{Path, PathBuf};
 use jvm::class_histogram::ClassHistogram;
 use jvm::gc_log::{self, Clock, GcLog};
 use jvm::jfr::Recording;
-use jvm::panels::{Counted, Question, Tables};
-use profile::Unit;
+use jvm::panels::{Counted, Question, Stacks, Tables};
 use profile::collapsed::{self, Collapsed};
 use profile::diff::Measured;
-use profile::naming::Pattern;
+use profile::naming::{Naming, Pattern};
 use profile::table::{Figure, Table};
-use record::digest::Digest;
+use profile::{BEYOND, Limits, Profile, Unit};
+use record::load::LoadRecord;
 use record::profile_diff::Side;
 use record::recording::RecordingDigest;
 
 use crate::exit::Failure;
 use crate::file_kind::{self, FileKind};
 
+/// How files are read.
+pub(super) struct How<'a> {
+    /// Prefixes of own code.
+    pub(super) own: &'a [String],
+    /// The weights of collapsed stacks are bytes.
+    pub(super) bytes: bool,
+    /// How long one of their samples stands for.
+    pub(super) interval_ns: Option<u64>,
+}
+
 /// A file, read.
 pub(super) struct Input {
     pub(super) side: Side,
+    /// The file itself, where `side` names a run directory.
+    pub(super) file: PathBuf,
     pub(super) read: Read,
     /// Whether something of it is missing.
     pub(super) partial: bool,
@@ -45,19 +58,19 @@ pub(super) struct Figures {
 
 impl Input {
     /// Reads a file, or the one recording of a run directory with its count of operations.
-    pub(super) fn read(path: &Path, own: &[String], bytes: bool) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path, how: &How<'_>) -> Result<Self, Failure> {
         let (file, operations) =
             if path.is_dir() { of_run(path)? } else { (path.to_owned(), None) };
         let named = |error: &dyn std::fmt::Display| file_kind::named(&file, error);
         let open = || file_kind::open(&file);
-        let (kind, _) = file_kind::of(&file).map_err(|error| named(&error))?;
+        let (kind, _) = file_kind::of(&file)?;
         let mut side = Side { file: path.display().to_string(), operations, ..Side::default() };
         let (read, partial) = match kind {
             FileKind::Recording => {
                 "jfr".clone_into(&mut side.kind);
                 let recording = Recording::open(&file).map_err(crate::verbs::digest::failure)?;
                 let (digest, tables) =
-                    jvm::panels::tables(&recording, &Question::default().packages(own));
+                    jvm::panels::tables(&recording, &Question::default().packages(how.own));
                 side.span_ns = Some(digest.source.span_ns).filter(|span| *span > 0);
                 side.jdk.clone_from(&digest.source.jdk);
                 side.faults.clone_from(&digest.quality.faults);
@@ -85,9 +98,13 @@ impl Input {
             }
             FileKind::Collapsed => {
                 "collapsed".clone_into(&mut side.kind);
-                let unit = bytes.then_some(Unit::Bytes);
+                let unit = how.bytes.then_some(Unit::Bytes);
                 let options = collapsed::Options { unit, ..collapsed::Options::default() };
-                let collapsed = Collapsed::read(open()?, options).map_err(|error| named(&error))?;
+                let mut collapsed =
+                    Collapsed::read(open()?, options).map_err(|error| named(&error))?;
+                if collapsed.profile.unit == Unit::Samples {
+                    collapsed.profile.interval_ns = how.interval_ns;
+                }
                 let quality = collapsed.quality;
                 if let Some(line) = quality.first_strange_line {
                     let count = quality.strange_lines;
@@ -107,7 +124,31 @@ impl Input {
                 ));
             }
         };
-        Ok(Self { side, read, partial })
+        Ok(Self { side, file, read, partial })
+    }
+
+    /// Whole stacks for a graph, by kind of sample; a recording is read again for them.
+    pub(super) fn stacks(&self) -> Result<Vec<(String, Cow<'_, Profile>)>, Failure> {
+        match &self.read {
+            Read::Collapsed(collapsed) => {
+                let what = match collapsed.profile.unit {
+                    Unit::Bytes => "allocation",
+                    Unit::Samples | Unit::Nanoseconds => "cpu",
+                };
+                Ok(vec![(what.to_owned(), Cow::Borrowed(&collapsed.profile))])
+            }
+            Read::Recording(..) => {
+                let recording =
+                    Recording::open(&self.file).map_err(crate::verbs::digest::failure)?;
+                let kinds = jvm::panels::stacks(&recording, &Question::default());
+                let profile = |kind: &Stacks| (kind.what.to_owned(), Cow::Owned(profile_of(kind)));
+                Ok(kinds.iter().map(profile).collect())
+            }
+            Read::GcLog(_) | Read::Histogram(_) => Err(file_kind::named(
+                &self.file,
+                &"--flame draws stacks, which only a flight recording or collapsed stacks hold",
+            )),
+        }
     }
 
     /// Tables by kind of sample.
@@ -179,26 +220,52 @@ fn of_run(dir: &Path) -> Result<(PathBuf, Option<u64>), Failure> {
             files.len()
         )));
     };
-    let digest = fs::read(dir.join(record::layout::DIGEST_JSON)).ok();
-    let digest = digest.and_then(|bytes| serde_json::from_slice::<Digest>(&bytes).ok());
-    let operations = digest.and_then(|digest| digest.load).map(|load| load.succeeded);
-    Ok((file.clone(), operations.filter(|count| *count > 0)))
+    let load = fs::read(dir.join(record::layout::LOAD)).ok();
+    let load = load.and_then(|bytes| serde_json::from_slice::<LoadRecord>(&bytes).ok());
+    let operations = load.map(|load| load.succeeded).filter(|count| *count > 0);
+    Ok((file.clone(), operations))
 }
 
-fn of_recording(tables: &Tables) -> Measured {
-    let unit = match tables.unit {
+/// What weights count by the word of the panels.
+fn unit(word: &str) -> Unit {
+    match word {
         "bytes" => Unit::Bytes,
         "ns" => Unit::Nanoseconds,
         _ => Unit::Samples,
-    };
+    }
+}
+
+/// A frame as it is shown: a native one has no class and begins with a dot.
+fn frame(name: &str) -> &str {
+    name.strip_prefix('.').unwrap_or(name)
+}
+
+fn profile_of(kind: &Stacks) -> Profile {
+    let mut profile = Profile::new(unit(kind.unit), Naming::Canonical, Limits::default());
+    for stack in &kind.stacks {
+        let frames = stack.frames.iter().map(|name| frame(name).as_bytes());
+        profile.add(frames, figure(stack.counted));
+    }
+    if kind.beyond.weight > 0 {
+        profile.add([BEYOND.as_bytes()], figure(kind.beyond));
+    }
+    profile
+}
+
+fn of_recording(tables: &Tables) -> Measured {
+    let unit = unit(tables.unit);
     let table = |rows: &BTreeMap<String, Counted>| {
         let mut table = Table { total: figure(tables.total), ..Table::default() };
         for (name, counted) in rows {
-            table.add(name, figure(*counted));
+            table.add(frame(name), figure(*counted));
         }
         table
     };
     let allocation = unit == Unit::Bytes;
+    let mut anywhere = table(&tables.inclusive);
+    for (name, counted) in &tables.types {
+        anywhere.add(name, figure(*counted));
+    }
     Measured {
         what: tables.what.to_owned(),
         unit,
@@ -208,7 +275,7 @@ fn of_recording(tables: &Tables) -> Measured {
             true => ("type", table(&tables.types)),
             false => ("frame", table(&tables.inclusive)),
         }),
-        inclusive: (!allocation).then(|| table(&tables.inclusive)),
+        inclusive: Some(anywhere),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn read(
     arguments: &DigestArguments,
     question: &jvm::panels::Question,
 ) -> Result<Option<RecordingDigest>, Failure> {
-    let (kind, bytes) = file_kind::of(file).map_err(|error| named(file, &error))?;
+    let (kind, bytes) = file_kind::of(file)?;
     if kind != FileKind::Recording && arguments.reading.window.is_some() {
         let message = "--window is of recordings: a text has no span to cut";
         return Err(named(file, &message));
