@@ -1,5 +1,17 @@
 //! Texts as digests: the panels that a GC log, a class histogram or a thread dump can feed, and why
 //! it cannot feed the others.
+//!
+//! Traps that others fell into with these texts, and where each is tested:
+//!
+//! | trap | test |
+//! |---|---|
+//! | 24: numbers of hidden classes differ per run | `class_histogram::tests::classes_that_the_jvm_made_up_are_compared_without_their_numbers` |
+//! | 29: command lines and hosts in a page | `tests/texts.rs`: `no_command_line_and_no_host_is_told` |
+//! | 41: decorations in any order, dates without uptime, rotated files | `gc_log::tests::collector_version_and_clock_are_told_from_each_log`, `dates_alone_give_times` |
+//! | 42: histograms inside a log, safepoint lines | `gc_log::tests::a_class_histogram_inside_a_log_is_passed_over_and_counted` |
+//! | 43: ZGC's sizes without a total | `gc_log::tests::sizes_of_zgc` |
+//!
+//! Those of stacks (24, 28, 44) are in the crate `profile`.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +20,7 @@ use record::recording::{
     Absent, ClassRow, Classes, Contended, CountRow, HeapAfterGc, HeapRow, Panels, Quality,
     RecordingDigest, Run, Safepoints, Source, TimedRow,
 };
+use record::thread_name::without_addresses;
 
 use crate::class_histogram::ClassHistogram;
 use crate::gc_log::{Clock, Collector, GcLog, Named};
@@ -162,7 +175,7 @@ pub fn of_thread_dump(dump: &ThreadDump, bytes: u64) -> RecordingDigest {
     tops.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
     let rest_rows = tops.len().saturating_sub(ROWS) as u64;
     tops.truncate(ROWS);
-    let name = |index: usize| dump.threads.get(index).map(|thread| thread.name.clone());
+    let name = |index: usize| dump.threads.get(index).map(|thread| without_addresses(&thread.name));
     let contended = dump.contentions().into_iter().take(ROWS).map(|lock| Contended {
         class: lock.class,
         owner: lock.owner.and_then(name),
@@ -206,7 +219,9 @@ pub fn of_thread_dump(dump: &ThreadDump, bytes: u64) -> RecordingDigest {
 /// `a waits for B held by b; b waits for ...`.
 fn circle(deadlock: &Deadlock) -> String {
     let links = deadlock.threads.iter().map(|thread| {
-        format!("`{}` waits for {} held by `{}`", thread.name, thread.waits_for, thread.held_by)
+        let (name, holder) = (&thread.name, &thread.held_by);
+        let (name, holder) = (without_addresses(name), without_addresses(holder));
+        format!("`{name}` waits for {} held by `{holder}`", thread.waits_for)
     });
     links.collect::<Vec<_>>().join("; ")
 }

@@ -7,7 +7,7 @@ use record::recording::{
 };
 
 use crate::collapsed::Collapsed;
-use crate::naming::Pattern;
+use crate::naming::{self, Pattern};
 use crate::shares::{Against, Question, shares};
 use crate::stacks::{NO_OWN_FRAME, Unit};
 use crate::table::Table;
@@ -136,7 +136,7 @@ fn allocation(table: &Table, rule: &str) -> Allocation {
 fn samples(table: &Table) -> (Vec<SamplesRow>, u64) {
     let ranked = table.ranked();
     let rows = ranked.iter().take(ROWS).map(|(name, row)| SamplesRow {
-        name: (*name).to_owned(),
+        name: naming::shown(name).into_owned(),
         samples: row.weight,
         share: part(row.weight, table.total.weight),
         cpu_ns: None,

@@ -130,13 +130,14 @@ fn through(profile: &Profile, asked: &Asked<'_>, site: &str) -> Option<(Figure, 
         let skip = usize::from(asked.allocations);
         let mut above = stack.skip(skip).skip_while(|frame| !hit(*frame));
         let Some(found) = above.next() else { continue };
-        let mut chain = profile.name_of_frame(found).into_owned();
+        let name = |frame: u32| naming::shown(&profile.name_of_frame(frame)).into_owned();
+        let mut chain = name(found);
         let mut last = found;
         let mut told = 0;
         for frame in above {
             if told < asked.callers {
                 chain.push_str(" <- ");
-                chain.push_str(&profile.name_of_frame(frame));
+                chain.push_str(&name(frame));
                 told += 1;
             }
             last = frame;
@@ -166,7 +167,7 @@ fn table(title: &str, table: &Table, limit: usize) -> DrillTable {
             .into_iter()
             .take(limit)
             .map(|(name, figure)| DrillRow {
-                name: name.to_owned(),
+                name: naming::shown(name).into_owned(),
                 amount: figure.weight,
                 count: figure.samples,
             })

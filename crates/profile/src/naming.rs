@@ -4,9 +4,20 @@
 //! Two steps. The *canonical* name is what tables show: dots between packages, `[B` for arrays,
 //! without the marks of async-profiler and without blanks around. The *comparable* name is what
 //! two runs are compared by: without the numbers that a JVM gives to classes and threads anew in
-//! each run.
+//! each run. What a page shows of a thread has no address of a host ([`shown`]).
+//!
+//! Traps that others fell into with names and stacks, and where each is tested:
+//!
+//! | trap | test |
+//! |---|---|
+//! | 24: numbers of hidden classes differ per run | `comparable_names`, `packages`; `diff::tests::numbers_of_lambdas_are_no_change` |
+//! | 28: recursion above 100 % | `stacks::tests::recursion_counts_once`; `shares::tests::inclusive_counts_each_package_once_per_sample` |
+//! | 29: hosts in names of threads | `threads_are_shown_without_hosts` |
+//! | 44: marks in known form only, weight after the last blank, semicolons | `canonical_names`; `collapsed::tests::blanks_semicolons_and_weights`, `canonical_names_join_what_marks_split` |
 
 use std::borrow::Cow;
+
+use record::thread_name::without_addresses;
 
 /// How frames of a file become names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,13 +97,13 @@ fn array_type(name: &str) -> Option<String> {
 
 /// The comparable name of a canonical one: without the numbers of hidden classes
 /// (`A$$Lambda$16/0x7f.run`, `A$$Lambda+0x7f.run`, `LambdaForm$MH.0x7f.invoke`), of generated
-/// accessors and proxies, and of threads (`[main tid=7]`).
+/// accessors and proxies, and of threads (`[main tid=7]`), whose names lose addresses of hosts.
 #[must_use]
 pub fn comparable(name: &str) -> Cow<'_, str> {
     if let Some(thread) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
         if let Some((thread, tid)) = thread.rsplit_once(" tid=") {
             if !tid.is_empty() && tid.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Cow::Owned(format!("[{thread}]"));
+                return Cow::Owned(format!("[{}]", without_addresses(thread)));
             }
         }
         return Cow::Borrowed(name);
@@ -145,6 +156,15 @@ fn hidden_id(text: &str) -> usize {
             _ => return length,
         };
         length += step;
+    }
+}
+
+/// A canonical name as a page shows it: that of a thread without addresses of hosts.
+#[must_use]
+pub fn shown(name: &str) -> Cow<'_, str> {
+    match name.starts_with('[') && name.ends_with(']') {
+        true => Cow::Owned(without_addresses(name)),
+        false => Cow::Borrowed(name),
     }
 }
 
@@ -286,6 +306,7 @@ mod tests {
             ),
             ("jdk.proxy2.$Proxy7.close", "jdk.proxy2.$Proxy.close"),
             ("[http-nio-8080-exec-1 tid=4711]", "[http-nio-8080-exec-1]"),
+            ("[http-nio-10.0.0.7-8080-exec-1 tid=4711]", "[http-nio-<address>-8080-exec-1]"),
         ] {
             assert_eq!(comparable(name), expected);
         }
@@ -294,6 +315,14 @@ mod tests {
         {
             assert_eq!(comparable(name), name);
         }
+    }
+
+    /// Trap 29: what a page shows has no host; methods keep all their digits.
+    #[test]
+    fn threads_are_shown_without_hosts() {
+        assert_eq!(shown("[redis 10.1.2.3:6379 tid=8]"), "[redis <address>:6379 tid=8]");
+        assert_eq!(shown("a.B$$Lambda.1.2.3.4"), "a.B$$Lambda.1.2.3.4");
+        assert_eq!(shown("[B"), "[B");
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub mod redact;
 pub mod resources;
 pub mod status;
 pub mod summary;
+pub mod thread_name;
 pub mod two_labels;
 pub mod units;
 pub mod validity;

@@ -11,6 +11,8 @@ use crate::jfr::pools::Frame;
 use crate::jfr::scan::Scanned;
 use crate::jfr::source::Window;
 
+use record::thread_name::without_addresses;
+
 use super::Question;
 use super::collect::trace_bytes;
 use super::events::Stacked;
@@ -395,26 +397,6 @@ impl<'c> Sites<'c> {
             }
         }
     }
-}
-
-/// A thread's name without addresses of hosts, as in `http-nio-127.0.0.1-8080-exec-3`.
-fn without_addresses(name: &str) -> String {
-    let is_address = |text: &str| {
-        let parts: Vec<&str> = text.split('.').collect();
-        parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
-    };
-    let mut shown = String::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let inside = |c: char| c.is_ascii_digit() || c == '.';
-        let start = rest.find(inside).unwrap_or(rest.len());
-        let end = rest[start..].find(|c| !inside(c)).map_or(rest.len(), |end| start + end);
-        shown.push_str(&rest[..start]);
-        let found = &rest[start..end];
-        shown.push_str(if is_address(found) { "<address>" } else { found });
-        rest = &rest[end..];
-    }
-    shown
 }
 
 fn site_of_none(names: &mut crate::jfr::names::Names) -> u32 {
