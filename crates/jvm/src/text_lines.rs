@@ -34,7 +34,7 @@ impl<R: BufRead> Lines<R> {
     pub(crate) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         let (mut any, mut whole) = (false, true);
-        self.ended = false;
+        let before = std::mem::replace(&mut self.ended, false);
         while !self.ended {
             let available = match self.input.fill_buf() {
                 Ok(available) => available,
@@ -55,7 +55,8 @@ impl<R: BufRead> Lines<R> {
             self.input.consume(used);
         }
         if !any {
-            self.ended = true;
+            // That of the last line, or nothing was there to end.
+            self.ended = before;
             return Ok(None);
         }
         self.count += 1;
@@ -89,6 +90,8 @@ mod tests {
         assert!(lines.ended);
         assert_eq!(lines.next_line().expect("memory"), Some(&b"b"[..]));
         assert!(!lines.ended);
+        assert_eq!(lines.next_line().expect("memory"), None);
+        assert!(!lines.ended, "the end of the input does not end its last line");
     }
 
     #[test]
