@@ -5,6 +5,8 @@ use record::units::{HumanBytes, HumanDuration};
 
 use crate::text::{NONE, bytes, cell, columns, count, cut, duration, number, share};
 
+/// Longest path in the table of sides.
+const FILE: usize = 34;
 /// Longest name in a row of absolute figures.
 const NAME: usize = 46;
 /// Longest name in a row of figures per operation and shares, which has more columns.
@@ -28,11 +30,11 @@ pub fn profile_diff_text(diff: &ProfileDiff) -> String {
     text.push_str(&columns(&rows, "l"));
     for side in [Some(&diff.before), Some(&diff.after), diff.null.as_ref()].into_iter().flatten() {
         for fault in &side.faults {
-            text.push_str(&format!("{}: {fault}\n", side.file));
+            text.push_str(&format!("{}\n", wrapped(&format!("{}: {fault}", side.file))));
         }
     }
     for note in &diff.notes {
-        text.push_str(&format!("{note}\n"));
+        text.push_str(&format!("{}\n", wrapped(note)));
     }
     if diff.views.iter().any(|view| view.total.before_per_operation.is_some()) {
         text.push_str("\n## What changed per operation\n\n");
@@ -72,7 +74,7 @@ fn side_row(word: &str, side: &Side) -> Vec<String> {
     let or = |value: Option<String>, none: &str| value.unwrap_or_else(|| none.to_owned());
     vec![
         word.to_owned(),
-        cell(&side.file),
+        cell(&tail(&side.file, FILE)),
         side.kind.replace('_', " "),
         or(side.span_ns.map(|ns| duration(Some(ns))), "span unknown"),
         or(side.operations.map(|n| format!("{} operations", count(n))), "operations unknown"),

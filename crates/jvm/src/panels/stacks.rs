@@ -53,10 +53,7 @@ pub fn stacks(recording: &Recording, question: &Question) -> Vec<Stacks> {
         if by.all.count == 0 || all.iter().any(|stacks| stacks.what == what) {
             continue;
         }
-        let counted = |tally: &Tally| match unit {
-            "samples" => Counted { weight: tally.count, samples: tally.count, heaviest: 1 },
-            _ => Counted { weight: tally.sum, samples: tally.count, heaviest: tally.max },
-        };
+        let counted = |tally: &Tally| Counted::of(tally, unit);
         let name = |number: &u32| totals.names.name(*number).to_owned();
         let mut stacks: Vec<Stack> = by
             .stacks
@@ -115,7 +112,8 @@ mod tests {
     #[test]
     fn a_stack_beyond_the_bound_keeps_its_weight() {
         let mut kept = Kept { frames: MAX_STACK_FRAMES - 3, ..Kept::default() };
-        let one = Tally { count: 1, sum: 10, max: 10, bytes: 0 };
+        let mut one = Tally::default();
+        one.one(10, 0);
         kept.add(None, &[1, 2], &one);
         kept.add(None, &[1, 2], &one);
         kept.add(None, &[3, 4], &one);

@@ -9,7 +9,7 @@ use crate::jfr::Recording;
 
 use super::events::Stacked;
 use super::sites::NOT_OWN;
-use super::totals::{ByStack, Table, Totals};
+use super::totals::{ByStack, SQUARE_UNIT, Table, Tally, Totals};
 use super::{Question, assemble, read};
 
 /// What is known of one name.
@@ -19,15 +19,31 @@ pub struct Counted {
     pub weight: u64,
     /// Samples behind it.
     pub samples: u64,
-    /// The heaviest of them.
-    pub heaviest: u64,
+    /// Sum of the squares of their weights, never too small: the variance of `weight` when samples
+    /// come independently.
+    pub squares: u128,
 }
 
 impl Counted {
     fn add(&mut self, other: Self) {
         self.weight = self.weight.saturating_add(other.weight);
         self.samples += other.samples;
-        self.heaviest = self.heaviest.max(other.heaviest);
+        self.squares = self.squares.saturating_add(other.squares);
+    }
+
+    /// What a tally says, in a unit.
+    pub(super) fn of(tally: &Tally, unit: &str) -> Self {
+        let unit_square = u128::from(SQUARE_UNIT * SQUARE_UNIT);
+        match unit {
+            "samples" => {
+                Self { weight: tally.count, samples: tally.count, squares: u128::from(tally.count) }
+            }
+            _ => Self {
+                weight: tally.sum,
+                samples: tally.count,
+                squares: u128::from(tally.squares) * unit_square,
+            },
+        }
     }
 }
 
@@ -87,7 +103,7 @@ struct Of<'a> {
 impl Of<'_> {
     fn tables(&self, what: &'static str, period_ns: Option<u64>, own: bool) -> Tables {
         let allocation = what == "allocation";
-        let total = self.counted(&self.by.all);
+        let total = Counted::of(&self.by.all, self.unit);
         let mut sites = self.names(match (allocation, own) {
             (true, _) => &self.by.sites,
             (false, true) => &self.by.own,
@@ -101,7 +117,7 @@ impl Of<'_> {
             let rest = Counted {
                 weight: total.weight.saturating_sub(seen.weight),
                 samples: total.samples.saturating_sub(seen.samples),
-                heaviest: total.heaviest,
+                squares: total.squares.saturating_sub(seen.squares),
             };
             if rest.samples > 0 {
                 sites.insert(NOT_OWN.to_owned(), rest);
@@ -122,16 +138,9 @@ impl Of<'_> {
         let mut names = BTreeMap::<String, Counted>::new();
         for (number, tally) in table {
             let name = without_line(self.totals.names.name(*number));
-            names.entry(name.to_owned()).or_default().add(self.counted(tally));
+            names.entry(name.to_owned()).or_default().add(Counted::of(tally, self.unit));
         }
         names
-    }
-
-    fn counted(&self, tally: &super::totals::Tally) -> Counted {
-        if self.unit == "samples" {
-            return Counted { weight: tally.count, samples: tally.count, heaviest: 1 };
-        }
-        Counted { weight: tally.sum, samples: tally.count, heaviest: tally.max }
     }
 }
 

@@ -15,7 +15,13 @@ pub(super) struct Tally {
     pub(super) max: u64,
     /// A second sum: bytes of an input or output.
     pub(super) bytes: u64,
+    /// Sum of the squares of the parts, each rounded up to [`SQUARE_UNIT`]; its bound on noise.
+    pub(super) squares: u64,
 }
+
+/// Parts are squared in units of this, so that a million samples of a GiB fit an integer. Sums of
+/// integers do not depend on the order of chunks, as those of floats would.
+pub(super) const SQUARE_UNIT: u64 = 1_024;
 
 impl Tally {
     #[inline]
@@ -24,6 +30,8 @@ impl Tally {
         self.sum = self.sum.saturating_add(amount);
         self.max = self.max.max(amount);
         self.bytes = self.bytes.saturating_add(bytes);
+        let units = amount.div_ceil(SQUARE_UNIT);
+        self.squares = self.squares.saturating_add(units.saturating_mul(units));
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -31,6 +39,7 @@ impl Tally {
         self.sum = self.sum.saturating_add(other.sum);
         self.max = self.max.max(other.max);
         self.bytes = self.bytes.saturating_add(other.bytes);
+        self.squares = self.squares.saturating_add(other.squares);
     }
 }
 

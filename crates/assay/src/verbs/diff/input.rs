@@ -279,12 +279,6 @@ fn of_recording(tables: &Tables) -> Measured {
     }
 }
 
-/// The sum of squares is at most the heaviest sample times the sum: the bound on noise is never
-/// too small.
 fn figure(counted: Counted) -> Figure {
-    Figure {
-        weight: counted.weight,
-        samples: counted.samples,
-        squares: counted.heaviest as f64 * counted.weight as f64,
-    }
+    Figure { weight: counted.weight, samples: counted.samples, squares: counted.squares as f64 }
 }
