@@ -277,7 +277,7 @@ fn heap(log: &GcLog, collector: &str) -> HeapAfterGc {
         reason,
         min_bytes: used.clone().min().unwrap_or(0),
         max_bytes: used.clone().max().unwrap_or(0),
-        last_bytes: used.last().unwrap_or(0),
+        last_bytes: used.clone().next_back().unwrap_or(0),
         old_collections: log.old_collections,
         rows,
     }

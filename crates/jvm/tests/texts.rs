@@ -185,7 +185,7 @@ fn flipped_texts_are_errors_or_digests_within_bounds() {
                 state ^= state >> 7;
                 state ^= state << 17;
                 let at = (state % flipped.len() as u64) as usize;
-                flipped[at] ^= 1 << (state >> 32) % 8;
+                flipped[at] ^= 1 << ((state >> 32) % 8);
             }
             let Ok(digest) = digest(kind, &flipped) else { continue };
             let size = serde_json::to_string(&digest).expect("JSON").len();

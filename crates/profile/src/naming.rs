@@ -101,10 +101,11 @@ fn array_type(name: &str) -> Option<String> {
 #[must_use]
 pub fn comparable(name: &str) -> Cow<'_, str> {
     if let Some(thread) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
-        if let Some((thread, tid)) = thread.rsplit_once(" tid=") {
-            if !tid.is_empty() && tid.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Cow::Owned(format!("[{}]", without_addresses(thread)));
-            }
+        if let Some((thread, tid)) = thread.rsplit_once(" tid=")
+            && !tid.is_empty()
+            && tid.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Cow::Owned(format!("[{}]", without_addresses(thread)));
         }
         return Cow::Borrowed(name);
     }

@@ -149,7 +149,7 @@ pub fn shares(profile: &Profile, question: &Question) -> Shares {
         if none {
             other.add(figure);
         }
-        if stack.skip(depth).next().is_some() {
+        if stack.clone().nth(depth).is_some() {
             shares.deeper = shares.deeper.saturating_add(figure.weight);
         }
     }
