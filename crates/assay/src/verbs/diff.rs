@@ -97,14 +97,14 @@ fn difference(
         views.push(classes(a, b));
     }
     let mut notes = Vec::new();
-    if let (None, Some(a), Some(b)) = (operations, before.side.span_ns, after.side.span_ns) {
-        if a.abs_diff(b) as f64 > SPAN_SHARE * a.max(b) as f64 {
-            notes.push(
-                "The spans differ: absolute figures compare only where the work was the same; \
-                 --operations scales them."
-                    .to_owned(),
-            );
-        }
+    if let (None, Some(a), Some(b)) = (operations, before.side.span_ns, after.side.span_ns)
+        && a.abs_diff(b) as f64 > SPAN_SHARE * a.max(b) as f64
+    {
+        notes.push(
+            "The spans differ: absolute figures compare only where the work was the same; \
+             --operations scales them."
+                .to_owned(),
+        );
     }
     if operations.is_some() && null.is_some_and(|null| null.side.operations.is_none()) {
         notes.push(
