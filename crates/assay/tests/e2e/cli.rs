@@ -8,8 +8,20 @@ use serde_json::Value;
 
 use crate::support::{ASSAY, Bench, Lab, Running, meta, wait_for};
 
-const VERBS: [&str; 9] =
-    ["run", "plan", "load", "mock", "compare", "status", "schema", "completions", "man"];
+const VERBS: [&str; 12] = [
+    "run",
+    "plan",
+    "load",
+    "mock",
+    "compare",
+    "digest",
+    "drill",
+    "diff",
+    "status",
+    "schema",
+    "completions",
+    "man",
+];
 
 /// K-029: what can be asked for, word by word.
 #[test]

@@ -226,7 +226,7 @@ fn chance_marks_hardly_ever_and_a_large_change_always() {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            hits += u64::from(state % 50 == 0);
+            hits += u64::from(state.is_multiple_of(50));
         }
         hits
     };

@@ -1,4 +1,4 @@
-//! The recordings of a run directory, and what its `meta.json` says of them.
+//! The recordings and texts of a run directory, and what its `meta.json` says of them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,6 +8,7 @@ use record::layout;
 use record::meta::{Meta, OutcomeState};
 
 use crate::exit::Failure;
+use crate::file_kind;
 
 /// Folder of a run directory that holds recordings.
 const RECORDINGS: &str = "recordings";
@@ -23,18 +24,20 @@ pub(super) struct OfRun {
     pub(super) build: Option<String>,
 }
 
-/// Recordings in the folder `recordings` of a run directory, or beside its `meta.json`, in order
+/// Recordings and texts in the folder `recordings` of a run directory, or recordings beside its `meta.json`, in order
 /// of their names; with what the run says of them, where there is a `meta.json`.
 pub(super) fn of(run: &Path) -> Result<(Vec<PathBuf>, Option<OfRun>), Failure> {
-    let mut found = recordings(&run.join(RECORDINGS));
+    let mut found = files(&run.join(RECORDINGS), file_kind::is_evidence);
     let has_meta = run.join(layout::META).is_file();
     if found.is_empty() && (has_meta || run.join(layout::LOAD).is_file()) {
-        found = recordings(run);
+        // Logs of the run lie there too: a recording is known by its name.
+        found = files(run, |file| file.extension() == Some(OsStr::new("jfr")));
     }
     if found.is_empty() {
         let message = format!(
             "`{}` is a folder: expected recordings named `*.jfr` in its folder `{RECORDINGS}` or \
-             beside its `{}`, found none; a chunk repository of a JVM is read with --recover",
+             beside its `{}`, or GC logs, class histograms, thread dumps or collapsed stacks in that \
+             folder, found none; a chunk repository of a JVM is read with --recover",
             run.display(),
             layout::META
         );
@@ -47,11 +50,11 @@ pub(super) fn of(run: &Path) -> Result<(Vec<PathBuf>, Option<OfRun>), Failure> {
     Ok((found, Some(of_meta(&meta))))
 }
 
-fn recordings(folder: &Path) -> Vec<PathBuf> {
+fn files(folder: &Path, is_one: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut found: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|file| file.extension() == Some(OsStr::new("jfr")) && file.is_file())
+        .filter(|file| file.is_file() && is_one(file))
         .collect();
     found.sort();
     found
