@@ -14,7 +14,6 @@ use crate::jfr::{Condition, Recording};
 use super::bands::{OWN, band, verdict};
 use super::events::Stacked;
 use super::totals::{ByStack, Table, Tally, Totals};
-use super::trivial::is_trivial;
 use super::{Question, heap, pauses, run};
 
 /// Rows of the main tables; what is below is counted.

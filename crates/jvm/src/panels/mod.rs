@@ -16,7 +16,6 @@ mod sites;
 mod stacks;
 mod tables;
 mod totals;
-mod trivial;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
