@@ -38,10 +38,11 @@ pub(crate) fn of(path: &Path) -> Result<(FileKind, u64), Failure> {
         FileKind::ClassHistogram
     } else if thread_dump::looks_like(&head) {
         FileKind::ThreadDump
+    } else if collapsed::looks_like(&head) {
+        // Before logs: frames of a collector's own threads have their words, `GC Thread#0`.
+        FileKind::Collapsed
     } else if gc_log::looks_like(&head) {
         FileKind::GcLog
-    } else if collapsed::looks_like(&head) {
-        FileKind::Collapsed
     } else {
         let error = format!(
             "at offset 0 expected `FLR\\0` of a flight recording, or lines of a GC log, a class \

@@ -399,6 +399,17 @@ fn texts_have_digests() {
         let page = lab.assay(&["digest", &file]).expect(0).stdout;
         assert!(page.lines().count() < 500, "{file}");
     }
+    // Stacks whose first lines are a collector's, as any order of a file may have them.
+    let mut lines: Vec<String> =
+        fs::read_to_string(fixture("async-profiler/cpu-threads-annotated.collapsed"))
+            .expect("a fixture")
+            .lines()
+            .map(str::to_owned)
+            .collect();
+    lines.sort_by_key(|line| !line.contains("GC") && !line.contains("G1"));
+    let stacks = lab.write("gc-first.collapsed", &(lines.join("\n") + "\n"));
+    let found = json(&lab.assay(&["digest", &stacks.to_string_lossy(), "--json", "-"]).expect(0));
+    assert_eq!(found["source"]["kind"], "collapsed");
     let cut = fs::read_to_string(fixture("gc/lab-serial.gc.log")).expect("a fixture");
     let cut = lab.write("cut.log", &cut[..cut.len() / 2]);
     let page = lab.assay(&["digest", &cut.to_string_lossy()]).expect(3).stdout;
