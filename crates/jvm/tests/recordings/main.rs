@@ -1,6 +1,7 @@
 //! Recordings with ground truth from the JDK's own tools.
 
 mod damage;
+mod fresh;
 mod large;
 mod page;
 mod shapes;
