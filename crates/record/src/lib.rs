@@ -21,6 +21,7 @@ pub mod mock;
 pub mod page;
 pub mod plan;
 pub mod redact;
+pub mod resolution;
 pub mod resources;
 pub mod status;
 pub mod summary;

@@ -21,6 +21,7 @@ mod labels;
 mod manipulation;
 mod page;
 mod quick;
+mod resolve;
 mod secrets;
 mod signals;
 mod simulated;
