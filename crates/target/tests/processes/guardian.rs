@@ -145,13 +145,15 @@ fn stop_kills_what_ignores_sigterm() {
 fn stop_lets_the_child_end_its_own() {
     // The child has half of the grace to end its worker in order before others are signalled.
     let mut child = start(&shell(
-        "sh -c 'trap \"echo worker was told by signal; exit\" QUIT; echo 1; \
+        "trap 'kill -KILL $worker; wait; echo in order; exit 3' QUIT
+         sh -c 'trap \"echo worker was told by signal; exit\" QUIT; echo 1; \
          while :; do sleep 0.02; done' & worker=$!
-         trap 'kill -KILL $worker; wait; echo in order; exit 3' QUIT
+         echo 2
          while :; do sleep 0.02; done",
     ));
     let mut out = child.take_stdout().expect("a pipe");
-    read_numbers(&mut out, 1);
+    // Both have their traps, and the child knows its worker.
+    read_numbers(&mut out, 2);
     assert_eq!(child.stop(&stop("QUIT", BOUND)).expect("stop").code, Some(3));
     let mut text = String::new();
     out.read_to_string(&mut text).expect("read");
