@@ -98,8 +98,8 @@ fn row(contrast: &Contrast, planned: u32, effect: f64) -> Option<ResolutionRow> 
         pairs: contrast.pairs,
         sd_percent: sd * 100.0,
         sd_upper_percent: upper * 100.0,
-        pairs_needed: needed_pairs(upper, effect, POWER)?,
-        detectable_percent: minimum_detectable_with(upper, planned).map(percent),
+        pairs_needed: needed_pairs(upper, effect, ALPHA, POWER)?,
+        detectable_percent: minimum_detectable_with(upper, planned, ALPHA).map(percent),
     })
 }
 
