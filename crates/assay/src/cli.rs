@@ -167,8 +167,33 @@ fn label(text: &str) -> Result<String, String> {
 pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) bench: BenchArguments,
+    /// Say whether the plan can see an effect of this size, by the spread of a pilot.
+    #[arg(long, value_name = "PERCENT", requires = "pilot", value_parser = effect)]
+    pub(crate) resolve: Option<f64>,
+    /// A label directory whose contrasts give the spread; a null is enough.
+    #[arg(long, value_name = "DIR", requires = "resolve")]
+    pub(crate) pilot: Option<PathBuf>,
+    /// Price of the machines, as `1.16/h`; the currency is yours.
+    #[arg(long, value_name = "PRICE/h", requires = "resolve", value_parser = price)]
+    pub(crate) price: Option<f64>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
+}
+
+/// A share above 0 from a percentage.
+fn effect(text: &str) -> Result<f64, String> {
+    let share = units::share(text).map_err(|error| error.to_string())?;
+    if share > 0.0 && share <= 10.0 {
+        Ok(share)
+    } else {
+        Err(format!("`{text}` is no effect; write `2%`"))
+    }
+}
+
+/// A price for an hour.
+fn price(text: &str) -> Result<f64, String> {
+    let wrong = || format!("`{text}` is no price of an hour; write `1.16/h`");
+    units::rate_per_s(text).map(|per_s| per_s * 3600.0).map_err(|_| wrong())
 }
 
 /// `assay load`.

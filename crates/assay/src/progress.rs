@@ -1,10 +1,12 @@
 //! The progress of a matrix: a bar on a terminal, plain lines elsewhere.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::{Progress, Step};
 use record::units::HumanDuration;
+use record::validity::Effect;
 
 use crate::output::Output;
 
@@ -12,6 +14,8 @@ use crate::output::Output;
 pub(crate) struct Display<'a> {
     output: &'a Output,
     bar: Option<ProgressBar>,
+    /// Flags whose remedy was told: a machine that is not quiet flags every run alike.
+    told: BTreeSet<String>,
 }
 
 impl<'a> Display<'a> {
@@ -23,7 +27,7 @@ impl<'a> Display<'a> {
             bar.enable_steady_tick(Duration::from_millis(500));
             bar
         });
-        Self { output, bar }
+        Self { output, bar, told: BTreeSet::new() }
     }
 
     pub(crate) fn finish(&self) {
@@ -73,10 +77,19 @@ impl Progress for Display<'_> {
                 if let Some(bar) = &self.bar {
                     bar.inc(1);
                 }
+                let mut again = Vec::new();
                 for reason in &validity.reasons {
+                    let flags = reason.effect == Effect::Flag;
+                    if flags && !self.told.insert(reason.gate.clone()) {
+                        again.push(reason.gate.as_str());
+                        continue;
+                    }
                     let remedy =
                         reason.remedy.as_ref().map(|text| format!("; {text}")).unwrap_or_default();
                     self.line(&format!("  {run}: {}: {}{remedy}", reason.gate, reason.detail));
+                }
+                if !again.is_empty() {
+                    self.line(&format!("  {run}: again {}", again.join(", ")));
                 }
             }
             Step::BringUp { target } => self.output.detail(&format!("bringing up `{target}`")),

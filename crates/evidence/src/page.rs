@@ -413,6 +413,25 @@ mod tests {
     }
 
     #[test]
+    fn the_second_at_which_a_window_broke_is_marked() {
+        let label = tempfile::tempdir().unwrap();
+        let mut broken = run(1, "base", &[1_000_000; 800]);
+        let load = broken.load.as_mut().unwrap();
+        for second in 18..30 {
+            load.series[second] = samples::second(second as u64, &[2_000_000; 800]);
+        }
+        broken.complete(label.path());
+        run(2, "base", &[1_000_000; 800]).complete(label.path());
+        let page = collected(label.path());
+        let seconds = |block: u32| -> Vec<u64> {
+            let run = page.series.iter().find(|run| run.block == block).unwrap();
+            run.marks.iter().filter_map(|mark| mark.second).collect()
+        };
+        assert!(!seconds(1).is_empty() && seconds(1).iter().all(|s| *s == 18), "{:?}", seconds(1));
+        assert_eq!(seconds(2), [] as [u64; 0]);
+    }
+
+    #[test]
     fn seconds_are_whole_and_those_without_requests_are_zero() {
         let label = tempfile::tempdir().unwrap();
         let mut sound = run(1, "base", &[1_000_000; 800]);

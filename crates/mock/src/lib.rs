@@ -26,7 +26,6 @@ mod error;
 mod ledger;
 mod limits;
 mod listener;
-mod random;
 pub mod request;
 mod server;
 mod timers;

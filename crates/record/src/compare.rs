@@ -120,6 +120,9 @@ pub struct Contamination {
     pub fact: String,
     /// The worst value; `None` when the flag carries none.
     pub worst: Option<f64>,
+    /// How far that lies from the bound, in its unit: the worst of several cells has the largest.
+    #[serde(default)]
+    pub distance: f64,
     /// Its unit.
     pub unit: String,
     /// Run directory that had it.

@@ -24,6 +24,7 @@ pub mod plan;
 pub mod profile_diff;
 pub mod recording;
 pub mod redact;
+pub mod resolution;
 pub mod resources;
 pub mod status;
 pub mod summary;

@@ -81,7 +81,7 @@ pub(crate) fn sections(tables: &Tables, primary: &[&str], show: Show) -> Vec<Sec
 
 fn doubts(tables: &Tables) -> Section {
     let mut lines = remarks(&tables.cells);
-    lines.extend(tables.contaminations.iter().map(contamination));
+    lines.extend(contaminations(&tables.contaminations));
     Section {
         title: "doubts about cells, by the worst of their runs".to_owned(),
         lines,
@@ -193,13 +193,35 @@ fn from_to(row: &CellRow) -> String {
     format!("from {} to {}", in_unit(Some(low), &row.unit), in_unit(Some(high), &row.unit))
 }
 
-fn contamination(one: &Contamination) -> String {
-    let worst = one.worst.map_or_else(String::new, |worst| {
-        let unit = if one.unit == "requests" { " requests" } else { "" };
-        format!(", worst {}{unit}", in_unit(Some(worst), &one.unit))
+/// One line for each fact: a machine that was not quiet contaminates every cell alike.
+fn contaminations(all: &[Contamination]) -> Vec<String> {
+    let mut facts: Vec<&str> = Vec::new();
+    for one in all {
+        if !facts.contains(&one.fact.as_str()) {
+            facts.push(&one.fact);
+        }
+    }
+    let of = |fact: &&str| all.iter().filter(|one| one.fact == **fact).collect::<Vec<_>>();
+    facts.iter().filter_map(|fact| contamination(&of(fact))).collect()
+}
+
+/// The line of a fact, of cells that it contaminates; `None` without a cell.
+fn contamination(cells: &[&Contamination]) -> Option<String> {
+    // The first of those that are equally bad.
+    let worst = cells.iter().rev().max_by(|a, b| a.distance.total_cmp(&b.distance))?;
+    let value = worst.worst.map_or_else(String::new, |value| {
+        let unit = if worst.unit == "requests" { " requests" } else { "" };
+        format!(", worst {}{unit}", in_unit(Some(value), &worst.unit))
     });
-    format!(
-        "contaminated: {} in {} of {} runs of {}{worst} in {}",
-        one.fact, one.affected, one.runs, one.cell, one.run
-    )
+    let affected: u64 = cells.iter().map(|one| u64::from(one.affected)).sum();
+    let runs: u64 = cells.iter().map(|one| u64::from(one.runs)).sum();
+    let names: Vec<&str> = cells.iter().map(|one| one.cell.as_str()).collect();
+    let names = match names[..] {
+        [first, second, _, ..] => format!("{first}, {second} and {} more", names.len() - 2),
+        _ => names.join(" and "),
+    };
+    Some(format!(
+        "contaminated: {} in {affected} of {runs} runs of {names}{value} in {}",
+        worst.fact, worst.run
+    ))
 }

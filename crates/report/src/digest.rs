@@ -236,6 +236,7 @@ fn load_facts(load: &LoadRecord) -> Vec<(&'static str, String)> {
         ("send lag", lag),
         ("connections", connections(load)),
         ("generator CPU", crate::load::generator(load)),
+        ("time balance", crate::load::balance(load)),
     ]
 }
 

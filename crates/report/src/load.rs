@@ -40,6 +40,9 @@ pub fn load_table(load: &LoadRecord) -> String {
     }
     line("connections", connections(load));
     line("generator", generator(load));
+    if load.users.is_some() {
+        line("balance", balance(load));
+    }
     line("validity", validity(load));
     for one in reasons(&load.validity.reasons) {
         text.push_str(&format!("  {one}\n"));
@@ -199,6 +202,24 @@ pub(crate) fn generator(load: &LoadRecord) -> String {
     let busy = if load.window_ns > 0 { cpu as f64 / load.window_ns as f64 } else { 0.0 };
     let per_request = (load.succeeded > 0).then(|| cpu as f64 / load.succeeded as f64);
     format!("{busy:.2} of {} cores, {} CPU per request", generator.cores, duration_f(per_request))
+}
+
+/// What of each loop of a user lies outside its request (Little's law).
+pub(crate) fn balance(load: &LoadRecord) -> String {
+    let ended = load.succeeded.saturating_add(load.failed);
+    let latencies = [&load.latency_ns, &load.failed_latency_ns];
+    let little = load
+        .users
+        .and_then(|users| stats::little::closed_loop(users, load.window_ns, ended, latencies));
+    little.map_or_else(
+        || NONE.to_owned(),
+        |little| {
+            // Requests over the edges of the window make it a little more or less than nothing.
+            let outside_ns = (little.outside_s * 1e9).max(0.0);
+            let part = share(little.gap_share.max(0.0));
+            format!("{} ({part}) of each loop is outside the request", duration_f(Some(outside_ns)))
+        },
+    )
 }
 
 fn validity(load: &LoadRecord) -> String {

@@ -107,6 +107,7 @@ fn cells() -> Tables {
             cell: "plain".to_owned(),
             fact: "timeouts".to_owned(),
             worst: Some(2.0),
+            distance: 2.0,
             unit: "requests".to_owned(),
             run: "02-01-plain".to_owned(),
             affected: 1,
@@ -114,6 +115,37 @@ fn cells() -> Tables {
         }],
         ..Tables::default()
     }
+}
+
+/// A-111: what every cell suffered is one line, with the run that suffered most, whichever way is worse.
+#[test]
+fn one_fact_of_many_cells_is_one_line() {
+    let of = |cell: &str, fact: &str, worst: f64, distance: f64| Contamination {
+        cell: cell.to_owned(),
+        fact: fact.to_owned(),
+        worst: Some(worst),
+        distance,
+        unit: if fact == "foreign" { "share" } else { "requests" }.to_owned(),
+        run: format!("01-01-{cell}"),
+        affected: 5,
+        runs: 6,
+    };
+    let tables = Tables {
+        contaminations: vec![
+            of("a", "percentile", 378.0, 190.0),
+            of("a", "foreign", 0.9, 0.8),
+            of("b", "percentile", 184.0, 384.0),
+            of("b", "foreign", 1.7, 1.6),
+            of("c", "percentile", 360.0, 208.0),
+        ],
+        ..Tables::default()
+    };
+    let text = comparison_table(&comparison(tables), Show::Primary);
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains("contaminated")).collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    - contaminated: percentile in 15 of 18 runs of a, b and 1 more, worst 184 requests in 01-01-b
+    - contaminated: foreign in 10 of 12 runs of a and b, worst 170 % in 01-01-b
+    ");
 }
 
 /// D5, A-109..A-111, K-150: a coverage that is not 95 %, a lone run, dots, the worst run.

@@ -1,6 +1,8 @@
 //! Little's law as a gate (D13): users = rate × time, so that what users spend outside of
 //! requests can be told.
 
+use record::Summary;
+
 /// The time balance of a closed loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Little {
@@ -22,6 +24,31 @@ pub fn gap(users: f64, rate_per_s: f64, mean_latency_s: f64) -> Option<Little> {
         .then(|| Little { gap_share: 1.0 - busy / users, outside_s: loop_s - mean_latency_s })
 }
 
+/// A window must hold this many mean latencies before its balance is drawn up: requests that reach
+/// over its edges are wrong by at most one latency for each user.
+const LATENCIES_IN_A_WINDOW: f64 = 20.0;
+
+/// The balance of a measured window: `ended` requests of `users` in `window_ns`, with the latencies
+/// of those that have one. What ended without a latency, a timeout for example, took time that is
+/// outside of every request. `None` where nothing ended, and where the window is too short beside a
+/// request to tell.
+#[must_use]
+pub fn closed_loop(
+    users: u32,
+    window_ns: u64,
+    ended: u64,
+    latencies_ns: [&Summary; 2],
+) -> Option<Little> {
+    let (window_s, ended) = (window_ns as f64 / 1e9, ended as f64);
+    let mut spent_ns = 0.0;
+    for summary in latencies_ns.into_iter().filter(|summary| summary.count > 0) {
+        spent_ns += summary.mean? * summary.count as f64;
+    }
+    let mean_s = spent_ns / ended / 1e9;
+    let is_long = window_s >= LATENCIES_IN_A_WINDOW * mean_s;
+    if is_long { gap(f64::from(users), ended / window_s, mean_s) } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,6 +58,23 @@ mod tests {
         let little = gap(16.0, 564.6, 0.021_87).unwrap();
         assert!((little.outside_s * 1e3 - 6.5).abs() < 0.05, "{little:?}");
         assert!((little.gap_share - 0.23).abs() < 0.005, "{little:?}");
+    }
+
+    #[test]
+    fn a_window_is_balanced_when_it_is_long_beside_a_request() {
+        let of = |count, mean: f64| Summary { count, mean: Some(mean), ..Summary::default() };
+        let none = Summary::default();
+        // Two users, 1 s, 5 ms each: 400 requests leave no time.
+        let busy = closed_loop(2, 1_000_000_000, 400, [&of(400, 5e6), &none]).unwrap();
+        assert!(busy.gap_share.abs() < 1e-12, "{busy:?}");
+        // A tenth of them failed with an answer, the same time each.
+        let failed = closed_loop(2, 1_000_000_000, 400, [&of(360, 5e6), &of(40, 5e6)]).unwrap();
+        assert!(failed.gap_share.abs() < 1e-12, "{failed:?}");
+        // And without one: a tenth of the time is nobody's.
+        let silent = closed_loop(2, 1_000_000_000, 400, [&of(360, 5e6), &none]).unwrap();
+        assert!((silent.gap_share - 0.1).abs() < 1e-12, "{silent:?}");
+        assert_eq!(closed_loop(2, 1_000_000_000, 38, [&of(38, 51e6), &none]), None);
+        assert_eq!(closed_loop(2, 1_000_000_000, 0, [&none, &none]), None);
     }
 
     #[test]

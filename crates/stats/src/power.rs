@@ -23,17 +23,18 @@ pub fn fewest_pairs(alpha: f64) -> Option<u32> {
     (alpha > 0.0 && alpha <= 1.0).then(|| (1.0 - alpha.log2() - 1e-12).ceil().max(1.0) as u32)
 }
 
-/// Pairs needed to see `effect` (0.02 is 2 %) when log-ratios scatter with `sd`:
-/// `((z_{1-a/2} + z_power) sd / ln(1 + effect))² + z²_{1-a/2} / 2`, at least
-/// [`FEWEST_PAIRS`]. `None` when the effect is not positive or the sd not finite.
+/// Pairs needed to see `effect` (0.02 is 2 %) at a two-sided error `alpha` when log-ratios scatter
+/// with `sd`: `((z_{1-a/2} + z_power) sd / ln(1 + effect))² + z²_{1-a/2} / 2`, at least
+/// [`fewest_pairs`]. `None` when the effect is not positive, the sd not finite or the error none.
 #[must_use]
-pub fn needed_pairs(sd: f64, effect: f64, power: f64) -> Option<u32> {
+pub fn needed_pairs(sd: f64, effect: f64, alpha: f64, power: f64) -> Option<u32> {
     if !(effect > 0.0 && sd >= 0.0 && sd.is_finite()) {
         return None;
     }
-    let (z_alpha, z_power) = (normal_quantile(1.0 - ALPHA / 2.0), normal_quantile(power));
+    let fewest = fewest_pairs(alpha)?;
+    let (z_alpha, z_power) = (normal_quantile(1.0 - alpha / 2.0), normal_quantile(power));
     let pairs = ((z_alpha + z_power) * sd / effect.ln_1p()).powi(2) + z_alpha.powi(2) / 2.0;
-    Some((pairs.ceil().min(f64::from(u32::MAX)) as u32).max(FEWEST_PAIRS))
+    Some((pairs.ceil().min(f64::from(u32::MAX)) as u32).max(fewest))
 }
 
 /// The upper 80 % bound of a standard deviation seen over `n` pairs,
@@ -52,19 +53,20 @@ pub fn sd_upper_80(sd: f64, n: usize) -> Option<f64> {
 /// The smallest log-ratio that these pairs would have shown with [`POWER`]; see
 /// [`minimum_detectable_with`]. `None` under two pairs.
 #[must_use]
-pub fn minimum_detectable(differences: &[f64]) -> Option<f64> {
-    minimum_detectable_with(sd(differences)?, u32::try_from(differences.len()).ok()?)
+pub fn minimum_detectable(differences: &[f64], alpha: f64) -> Option<f64> {
+    minimum_detectable_with(sd(differences)?, u32::try_from(differences.len()).ok()?, alpha)
 }
 
 /// The smallest log-ratio that `pairs` pairs show with [`POWER`] when their log-ratios scatter
-/// with `sd`: `(t_{n-1, 1-a/2} + t_{n-1, power}) s / sqrt(n)`. `None` under two pairs.
+/// with `sd`, at a two-sided error `alpha`: `(t_{n-1, 1-a/2} + t_{n-1, power}) s / sqrt(n)`. `None`
+/// under two pairs.
 #[must_use]
-pub fn minimum_detectable_with(sd: f64, pairs: u32) -> Option<f64> {
+pub fn minimum_detectable_with(sd: f64, pairs: u32, alpha: f64) -> Option<f64> {
     if pairs < 2 {
         return None;
     }
     let n = f64::from(pairs);
-    let quantiles = t_quantile(n - 1.0, 1.0 - ALPHA / 2.0) + t_quantile(n - 1.0, POWER);
+    let quantiles = t_quantile(n - 1.0, 1.0 - alpha / 2.0) + t_quantile(n - 1.0, POWER);
     Some(quantiles * sd / n.sqrt())
 }
 
@@ -108,12 +110,19 @@ mod tests {
         ];
         for (sd, row) in table {
             for (effect, (at_80, at_90)) in [0.01, 0.02, 0.03, 0.05, 0.10].into_iter().zip(row) {
-                assert_eq!(needed_pairs(sd, effect, 0.8), Some(at_80), "sd {sd}, {effect}");
-                assert_eq!(needed_pairs(sd, effect, 0.9), Some(at_90), "sd {sd}, {effect}, 0.9");
+                assert_eq!(needed_pairs(sd, effect, ALPHA, 0.8), Some(at_80), "sd {sd}, {effect}");
+                assert_eq!(
+                    needed_pairs(sd, effect, ALPHA, 0.9),
+                    Some(at_90),
+                    "sd {sd}, {effect}, 0.9"
+                );
             }
         }
-        assert_eq!(needed_pairs(0.01, 0.0, 0.8), None);
-        assert_eq!(needed_pairs(f64::NAN, 0.01, 0.8), None);
+        assert_eq!(needed_pairs(0.01, 0.0, ALPHA, 0.8), None);
+        assert_eq!(needed_pairs(f64::NAN, 0.01, ALPHA, 0.8), None);
+        // A stricter look needs its own fewest pairs, however quiet the machine.
+        assert_eq!(needed_pairs(1e-6, 0.02, 0.0052, 0.8), Some(9));
+        assert_eq!(needed_pairs(1e-6, 0.02, 0.0, 0.8), None);
     }
 
     #[test]
@@ -148,6 +157,7 @@ mod tests {
         // (t_{11, .975} + t_{11, .8}) sd / sqrt(12) with the published quantiles.
         let pairs: Vec<f64> = (0..12).map(|i| if i % 2 == 0 { 0.02 } else { -0.02 }).collect();
         let expected = (2.200_985 + 0.875_530) * sd(&pairs).unwrap() / 12_f64.sqrt();
-        assert!((minimum_detectable(&pairs).unwrap() - expected).abs() < 1e-6);
+        assert!((minimum_detectable(&pairs, ALPHA).unwrap() - expected).abs() < 1e-6);
+        assert!(minimum_detectable(&pairs, 0.0052) > minimum_detectable(&pairs, ALPHA));
     }
 }

@@ -168,8 +168,8 @@ pub fn judge(question: &Question<'_>) -> Verdict {
         significant,
         matters: effect.map(|effect| effect.abs() > bound),
         positive_seen,
-        needed_pairs: planned_sd.and_then(|sd| needed_pairs(sd, margin, POWER)),
-        minimum_detectable: minimum_detectable(log_ratios),
+        needed_pairs: planned_sd.and_then(|sd| needed_pairs(sd, margin, alpha, POWER)),
+        minimum_detectable: minimum_detectable(log_ratios, alpha),
     }
 }
 

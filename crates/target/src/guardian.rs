@@ -120,8 +120,12 @@ fn signals() -> io::Result<Wake> {
         signal_hook::low_level::pipe::register(signal, end_write.try_clone()?)?;
     }
     // Caught and forgotten rather than ignored: an ignored signal would be inherited by the
-    // child, a caught one is reset by exec.
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
+    // child, a caught one is reset by exec. A shell ignores SIGINT and SIGQUIT for what it starts in
+    // the background, and a target that is stopped by one of them would never hear it.
+    use signal_hook::consts::{SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};
+    for signal in [SIGINT, SIGQUIT, SIGUSR1, SIGUSR2] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
     Ok(Wake { child, end })
 }
 

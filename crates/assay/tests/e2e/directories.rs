@@ -181,7 +181,9 @@ fn stale_files_are_not_counted() {
 fn keep_only_digests(from: &Path, to: &Path, with_plan: bool) {
     fs::create_dir_all(to).expect("a copy");
     if with_plan {
-        fs::copy(from.join(layout::PLAN), to.join(layout::PLAN)).expect("a plan");
+        for name in [layout::PLAN, layout::LOOKS] {
+            fs::copy(from.join(name), to.join(name)).expect("what the label says of itself");
+        }
     }
     for run in names(&from.join(layout::RUNS)) {
         let (from, to) = (from.join(layout::RUNS).join(&run), to.join(layout::RUNS).join(&run));
@@ -208,7 +210,7 @@ fn kept_digests_alone_give_the_same_comparison() {
         .map(|contrasts| serde_json::to_string(contrasts).expect("JSON"));
     assert_eq!(all[0], all[1], "the matrix holds the same contrasts");
 
-    // Another place, only digests and the manifest: byte for byte the same (K-003).
+    // Another place, only digests, the manifest and the looks: byte for byte the same (K-003).
     let elsewhere = lab.path().join("archive/copy");
     keep_only_digests(&lab.label("full"), &elsewhere, true);
     assert_eq!(compare(&lab, "archive/copy").2, text);

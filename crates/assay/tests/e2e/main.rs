@@ -23,6 +23,7 @@ mod manipulation;
 mod page;
 mod quick;
 mod recordings;
+mod resolve;
 mod secrets;
 mod signals;
 mod simulated;

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod design;
+mod examples;
 mod expansion;
 mod refusals;
 mod schedule;

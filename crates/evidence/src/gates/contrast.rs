@@ -193,7 +193,7 @@ pub const CONDITIONS: &[Condition] = &[
         power: Power::Annotates,
         meaning: "more looks at the data were taken than registered",
         bound: "`compare.looks`",
-        test: "",
+        test: "looks_widen_the_interval",
     },
     Condition {
         name: "primary_after_data",

@@ -82,11 +82,23 @@ fn failures(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
     });
 }
 
+/// Requests that take the shortest window that counts and a tenth more, at the rate at which
+/// `asked` took `length_ns`; two digits, rounded up. `None` where nothing took any time.
+fn long_enough(asked: u64, length_ns: u64, bounds: &Gates) -> Option<u64> {
+    let needed = asked as f64 * bounds.window_ns as f64 * 1.1 / length_ns as f64;
+    let digit = 10_f64.powf((needed.log10().floor() - 1.0).max(0.0));
+    needed.is_finite().then(|| ((needed / digit).ceil() * digit) as u64)
+}
+
 fn window(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
     let length = load.window_ns;
     judgement.add("window", bounds, Some(length as f64), Some(length >= bounds.window_ns), || {
+        let needed = load.window_asked_count.and_then(|asked| long_enough(asked, length, bounds));
+        let needed = needed.map_or_else(String::new, |count| {
+            format!("; at this rate {count} requests make it long enough")
+        });
         format!(
-            "the window was {}, shorter than {}",
+            "the window was {}, shorter than {}{needed}",
             HumanDuration(length as f64),
             HumanDuration(bounds.window_ns as f64)
         )

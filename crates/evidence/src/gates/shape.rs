@@ -1,7 +1,6 @@
 //! Whether the load had the shape that was asked for: a generator in time, users that are at work
 //! all the time, and connections that are kept.
 
-use record::Summary;
 use record::load::LoadRecord;
 use record::plan::Gates;
 use record::units::HumanDuration;
@@ -9,9 +8,9 @@ use stats::little::{self, Little};
 
 use super::{Judgement, percent};
 
-/// A window must hold this many mean latencies before its time balance is drawn up: requests that
-/// reach over its edges are wrong by at most one latency for each user.
-const LATENCIES_IN_A_WINDOW: f64 = 20.0;
+/// A window must hold this many mean service times before its books are balanced, as in
+/// [`little::closed_loop`].
+const SERVICES_IN_A_WINDOW: f64 = 20.0;
 
 /// The gates on the shape of a load.
 pub(super) fn judge(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
@@ -50,19 +49,9 @@ fn lag(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
 /// Failures that got no answer have no latency; what they took counts as outside.
 #[must_use]
 pub fn loop_balance(load: &LoadRecord) -> Option<Little> {
-    let users = f64::from(load.users?);
-    let window_s = load.window_ns as f64 / 1e9;
-    let ended = load.succeeded.saturating_add(load.failed) as f64;
-    let spent = |summary: &Summary| match summary.count {
-        0 => Some(0.0),
-        count => summary.mean.map(|mean| mean * count as f64),
-    };
-    let spent_ns = spent(&load.latency_ns)? + spent(&load.failed_latency_ns)?;
-    let mean_s = spent_ns / ended / 1e9;
-    if mean_s * LATENCIES_IN_A_WINDOW > window_s {
-        return None;
-    }
-    little::gap(users, ended / window_s, mean_s)
+    let ended = load.succeeded.saturating_add(load.failed);
+    let latencies = [&load.latency_ns, &load.failed_latency_ns];
+    little::closed_loop(load.users?, load.window_ns, ended, latencies)
 }
 
 /// Little's law (D13). In a closed loop users = rate × time of a loop, and what no request
@@ -91,7 +80,7 @@ fn balance(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
         return;
     }
     let window_ns = load.window_ns as f64;
-    let mean_ns = load.service_ns.mean.filter(|mean| mean * LATENCIES_IN_A_WINDOW <= window_ns);
+    let mean_ns = load.service_ns.mean.filter(|mean| mean * SERVICES_IN_A_WINDOW <= window_ns);
     let in_flight = mean_ns.map(|mean| mean * load.service_ns.count as f64 / window_ns);
     let excess = in_flight
         .filter(|_| load.in_flight_peak > 0)

@@ -119,6 +119,14 @@ fn a_short_window_and_a_truncated_one_are_told_apart() {
     insta::assert_snapshot!(reason(&judgement, "window").detail, @"the window was 19.0 s, shorter than 20.0 s");
     assert_eq!(judgement.reasons.len(), 1);
 
+    // K-086: a window of a count is told the count that it lacks: 300,000 in 18 s are 366,667 in 22 s.
+    let judgement = planted(sound.clone(), |load| {
+        load.window_ns = 18_000_000_000;
+        load.window_asked_ns = None;
+        load.window_asked_count = Some(300_000);
+    });
+    insta::assert_snapshot!(reason(&judgement, "window").detail, @"the window was 18.0 s, shorter than 20.0 s; at this rate 370000 requests make it long enough");
+
     let judgement = planted(sound.clone(), |load| load.window_ns = 29_000_000_000);
     insta::assert_snapshot!(reason(&judgement, "truncated").detail, @"TRUNCATED: 29.0 s of 30.0 s, under 99 %");
     assert_eq!(judgement.reasons.len(), 1);

@@ -190,32 +190,30 @@ fn is_unstable(values: &[f64], unit: &str) -> bool {
 /// What the runs of a cell suffered, each fact by its worst run. Every run counts, also a void
 /// one: whoever repeats it wants to know.
 fn contaminations(cell: &CellRuns<'_>) -> Vec<Contamination> {
-    let mut found: Vec<(Contamination, f64)> = Vec::new();
+    let mut found: Vec<Contamination> = Vec::new();
     let mut note =
         |fact: &str, value: Option<f64>, distance: f64, unit: &str, run: &str| match found
             .iter_mut()
-            .find(|one| one.0.fact == fact)
+            .find(|one| one.fact == fact)
         {
-            Some((known, worst)) => {
+            Some(known) => {
                 known.affected += 1;
-                if distance > *worst {
-                    *worst = distance;
+                if distance > known.distance {
+                    known.distance = distance;
                     known.worst = value;
                     run.clone_into(&mut known.run);
                 }
             }
-            None => found.push((
-                Contamination {
-                    cell: cell.cell.to_owned(),
-                    fact: fact.to_owned(),
-                    worst: value,
-                    unit: unit.to_owned(),
-                    run: run.to_owned(),
-                    affected: 1,
-                    runs: cell.runs.len() as u32,
-                },
+            None => found.push(Contamination {
+                cell: cell.cell.to_owned(),
+                fact: fact.to_owned(),
+                worst: value,
                 distance,
-            )),
+                unit: unit.to_owned(),
+                run: run.to_owned(),
+                affected: 1,
+                runs: cell.runs.len() as u32,
+            }),
         };
     for (run, digest) in &cell.runs {
         // A gate may flag the same fact, with a bound of its own.
@@ -233,7 +231,7 @@ fn contaminations(cell: &CellRuns<'_>) -> Vec<Contamination> {
             }
         }
     }
-    found.into_iter().map(|(one, _)| one).collect()
+    found
 }
 
 fn is_flag(reason: &Reason) -> bool {

@@ -22,13 +22,13 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags, Shutdown, SocketFlags, sockopt};
 use rustix::process::{self, Resource, Rlimit};
+use stats::random::Random;
 
 use crate::answer::Answers;
 use crate::connection::{Connection, Progress};
 use crate::control::Control;
 use crate::ledger::Ledger;
 use crate::limits::{BODY_MAX_BYTES, Limits};
-use crate::random::Random;
 use crate::request::Refusal;
 use crate::timers::{Owner, Timers};
 use crate::{MockError, listener};

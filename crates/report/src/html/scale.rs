@@ -119,6 +119,7 @@ fn linear_ticks([low, high]: [f64; 2], most: usize) -> Vec<f64> {
         return Vec::new();
     }
     let magnitude = 10_f64.powf(rough.log10().floor());
+    let mut finer = Vec::new();
     for factor in [1.0, 2.0, 5.0, 10.0, 20.0, 50.0] {
         let step = factor * magnitude;
         let (first, last) = ((low / step).ceil(), (high / step).floor());
@@ -126,11 +127,17 @@ fn linear_ticks([low, high]: [f64; 2], most: usize) -> Vec<f64> {
         if !(step > 0.0 && first.abs() < 9e15 && last.abs() < 9e15) {
             continue;
         }
-        let count = last - first + 1.0;
-        if count <= most as f64 {
-            let ticks = (0..count.max(0.0) as usize).map(|i| (first + i as f64) * step + 0.0);
-            return ticks.filter(|tick| (low..=high).contains(tick)).collect();
+        let count = (last - first + 1.0).max(0.0);
+        let ticks = (0..count as usize).map(|i| (first + i as f64) * step + 0.0);
+        let ticks: Vec<f64> = ticks.filter(|tick| (low..=high).contains(tick)).collect();
+        // One tick is no scale: where this step has a single one, every other of the finer step's.
+        if ticks.len() < 2 && !finer.is_empty() {
+            return thinned(finer, most);
         }
+        if ticks.len() <= most {
+            return ticks;
+        }
+        finer = ticks;
     }
     Vec::new()
 }
@@ -160,6 +167,8 @@ mod tests {
         let scale = Scale::exactly(0.0, 10.0, [0.0, 100.0]);
         assert_eq!(scale.ticks(6), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(Scale::exactly(-5.2, 6.3, [0.0, 1.0]).ticks(5), [-5.0, 0.0, 5.0]);
+        // Steps of 2 have five multiples here, steps of 5 only one.
+        assert_eq!(Scale::exactly(5.36, 14.64, [0.0, 1.0]).ticks(4), [6.0, 10.0, 14.0]);
         assert_eq!(scale.position(5.0), 50.0);
         assert_eq!(scale.position(-1.0), 0.0);
         assert_eq!(scale.position(f64::NAN), 0.0);

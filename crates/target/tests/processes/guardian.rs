@@ -1,6 +1,8 @@
 //! The guardian ends whole trees, whatever they do and whoever is gone.
 
+use std::fs::Permissions;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("guardian::standard_input_from_bytes_file_and_parent", standard_input),
     ("guardian::environment_and_directory", environment_and_directory),
     ("guardian::a_signal_is_reported_as_one", a_signal_is_reported_as_one),
+    (
+        "guardian::signals_that_were_ignored_are_not_for_the_child",
+        signals_that_were_ignored_are_not_for_the_child,
+    ),
     ("guardian::stop_reaches_a_daemon", stop_reaches_a_daemon),
     ("guardian::stop_kills_what_ignores_sigterm", stop_kills_what_ignores_sigterm),
     ("guardian::stop_lets_the_child_end_its_own", stop_lets_the_child_end_its_own),
@@ -113,6 +119,23 @@ fn a_signal_is_reported_as_one() {
     assert_eq!(exit.to_string(), "killed by SIGSEGV (11)");
 }
 
+/// In the background of a script, or under `nohup`, assay inherits ignored signals; a target must not.
+fn signals_that_were_ignored_are_not_for_the_child() {
+    let dir = tempfile::tempdir().expect("directory");
+    let deaf = dir.path().join("deaf");
+    let program = own_program();
+    let script =
+        format!("#!/bin/sh\ntrap '' HUP INT QUIT USR1 USR2\nexec '{}' \"$@\"\n", program.display());
+    std::fs::write(&deaf, script).expect("write");
+    std::fs::set_permissions(&deaf, Permissions::from_mode(0o755)).expect("executable");
+    for (name, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("USR1", 10), ("USR2", 12)] {
+        let spawn = shell(&format!("kill -{name} $$; echo deaf; exit 0"));
+        let mut child = Guarded::spawn(&deaf, &spawn).expect("spawn");
+        let exit = child.wait(BOUND).expect("ends");
+        assert_eq!(exit, Exit { code: None, signal: Some(number) }, "{name}");
+    }
+}
+
 fn stop_reaches_a_daemon() {
     // Double fork and a session of its own: no parent, no group and no session in common.
     let mut child = start(&shell(
@@ -145,13 +168,15 @@ fn stop_kills_what_ignores_sigterm() {
 fn stop_lets_the_child_end_its_own() {
     // The child has half of the grace to end its worker in order before others are signalled.
     let mut child = start(&shell(
-        "sh -c 'trap \"echo worker was told by signal; exit\" QUIT; echo 1; \
+        "trap 'kill -KILL $worker; wait; echo in order; exit 3' QUIT
+         sh -c 'trap \"echo worker was told by signal; exit\" QUIT; echo 1; \
          while :; do sleep 0.02; done' & worker=$!
-         trap 'kill -KILL $worker; wait; echo in order; exit 3' QUIT
+         echo 2
          while :; do sleep 0.02; done",
     ));
     let mut out = child.take_stdout().expect("a pipe");
-    read_numbers(&mut out, 1);
+    // Both have their traps, and the child knows its worker.
+    read_numbers(&mut out, 2);
     assert_eq!(child.stop(&stop("QUIT", BOUND)).expect("stop").code, Some(3));
     let mut text = String::new();
     out.read_to_string(&mut text).expect("read");
