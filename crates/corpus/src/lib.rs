@@ -3,10 +3,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-/// Mutations of each file; `ASSAY_LONG` multiplies them.
+/// Mutations of each file, at least.
 const MUTATIONS: u64 = 300;
-const LONG_FACTOR: u64 = 50;
+/// With `ASSAY_LONG` a corpus is mutated for so long, its files in equal parts.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Calls `check` with each input and a word on where it came from.
 ///
@@ -23,14 +25,16 @@ pub fn replay(name: &str, telling: &[u8], at_least: usize, mut check: impl FnMut
     assert!(files.len() >= at_least, "{} files are left in {}", files.len(), folder.display());
     let corpus: Vec<Vec<u8>> =
         files.iter().map(|file| fs::read(file).expect("a readable file")).collect();
-    let factor = if std::env::var_os("ASSAY_LONG").is_some() { LONG_FACTOR } else { 1 };
+    let long = if std::env::var_os("ASSAY_LONG").is_some() { LONG } else { Duration::ZERO };
+    let part = long / u32::try_from(corpus.len()).unwrap_or(u32::MAX).max(1);
     for (file, data) in files.iter().zip(&corpus) {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         check(data, &name);
         for cut in 0..data.len().min(4_096) {
             check(&data[..cut], &format!("{name} cut at {cut}"));
         }
-        for seed in 0..MUTATIONS * factor {
+        let start = Instant::now();
+        for seed in (0..).take_while(|seed| *seed < MUTATIONS || start.elapsed() < part) {
             check(&mutate(data, &corpus, telling, seed), &format!("{name} with seed {seed}"));
         }
     }
