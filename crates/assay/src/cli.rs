@@ -247,8 +247,9 @@ pub(crate) struct MockArguments {
     /// Address to listen on; port 0 is a free one.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: String,
-    /// Time that each request sleeps.
-    #[arg(long, value_name = "TIME")]
+    /// Time that each request sleeps: `10ms`, `normal:10ms:2ms`, `lognormal:10ms:0.5`,
+    /// `exponential:10ms`, `histogram:FILE`.
+    #[arg(long, value_name = "TIME|LAW")]
     pub(crate) latency: Option<String>,
     /// Size of an answer's body, as `128`, `64KB` or `64KiB`.
     #[arg(long, value_name = "SIZE")]
@@ -277,6 +278,25 @@ pub(crate) struct MockArguments {
     /// A connection is closed after this many requests.
     #[arg(long, value_name = "N")]
     pub(crate) close: Option<String>,
+    /// A section that one request at a time holds, before it sleeps.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) serialise: Option<String>,
+    /// So many requests are worked on at once; others queue.
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<String>,
+    /// More than so many waiting requests are refused with status 503.
+    #[arg(long, value_name = "N")]
+    pub(crate) queue: Option<String>,
+    /// Work that starts in this time takes longer, as with this share of the capacity:
+    /// `10s..20s:0.25x`.
+    #[arg(long, value_name = "FROM..TO:SHARE")]
+    pub(crate) dip: Option<String>,
+    /// More requests of one address are refused with status 429 and `Retry-After`: `10/min`.
+    #[arg(long, value_name = "N/PERIOD")]
+    pub(crate) rate_limit: Option<String>,
+    /// Each answer says how long it queued, slept and was worked on.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) truth_header: Option<String>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

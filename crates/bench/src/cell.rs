@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use record::mock::Law;
 use record::plan::{Cell, Effective, LevelOf, Scenario, TargetKind};
 use serde_json::Value as Json;
 
@@ -156,6 +157,12 @@ impl Workshop<'_> {
                 *command = self.files.command(given, &cwd, node, reading);
             }
             target.cwd = Some(cwd.display().to_string());
+        }
+        if let TargetKind::Mock(mock) = &mut target.kind
+            && let Some(Law::Histogram { file }) = &mut mock.law
+            && let Some(node) = find(tree, &["target", "mock", "latency"])
+        {
+            *file = self.files.file(file, node, reading);
         }
         if let (Some(version), Some(node)) =
             (&mut target.version, find(tree, &["target", "version", "command"]))

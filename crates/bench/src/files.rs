@@ -70,6 +70,20 @@ impl<'e> Files<'e> {
         path.display().to_string()
     }
 
+    /// A file that a target reads, absolute and hashed; a missing one is reported.
+    pub(crate) fn file(&self, name: &str, node: &Node, reading: &Reading) -> String {
+        if name.contains("${") {
+            return name.to_owned();
+        }
+        let path = clean(&self.dir.join(name));
+        if !self.is_file(&path, name) {
+            let shown: String = name.escape_debug().collect();
+            let report = Report::at(node.at, format!("missing file `{shown}`"));
+            reading.report(report.help(format!("looked for `{}`", path.display())));
+        }
+        path.display().to_string()
+    }
+
     fn argument(&self, argument: &str, cwd: &Path) {
         if argument.is_empty() || argument.contains("${") {
             return;

@@ -21,7 +21,7 @@ pub(crate) fn slow(target: &mut Target, share: f64) -> Result<&'static str, Faul
     let factor = 1.0 + share;
     let name = &target.name;
     match &mut target.kind {
-        TargetKind::Mock(mock) if mock.latency_ns == 0 => Err(Fault {
+        TargetKind::Mock(mock) if mock.latency_ns == 0 && mock.law.is_none() => Err(Fault {
             message: format!("`positive` slows nothing: the mock `{name}` has no `latency`"),
             remedy: "the control is the latency times a factor; give the mock one, such as \
                      `latency = \"1ms\"`"

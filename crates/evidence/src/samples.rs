@@ -133,6 +133,7 @@ pub fn mock() -> MockRecord {
             p999: Some(10_100_000),
             ..summary(26_400, 9_800_000)
         },
+        queued_ns: summary(26_400, 0),
         sleep: Sleep { asked_ns: 258_720_000_000, slept_ns: summary(26_400, 9_800_000) },
         distinct_peer_ports: 8,
         cpu_ns: 1_100_000_000,

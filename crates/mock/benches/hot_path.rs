@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mock::delay::{Draws, delay};
+use mock::delay::{Capacity, Draws, delay};
 use mock::request::{Event, Reader};
 use record::mock::MockConfig;
 
@@ -46,10 +46,12 @@ fn deciding(criterion: &mut Criterion) {
     ] {
         every_fault.set(key, text).expect("valid settings");
     }
-    let draws = Draws { fail: 0.5, spike: 0.5 };
+    let draws = Draws { latency_ns: 10e6, fail: 0.5, spike: 0.5 };
     for (name, config) in [("plain", MockConfig::default()), ("every_fault", every_fault)] {
+        let mut capacity = Capacity::new(&config);
         criterion.bench_function(&format!("delay/{name}"), |bencher| {
-            bencher.iter(|| delay(black_box(&config), black_box(7_000_000_000), draws));
+            bencher
+                .iter(|| delay(black_box(&config), &mut capacity, black_box(7_000_000_000), draws));
         });
     }
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use record::mock::{Failure, MockConfig};
 
+/// What ends a head.
+const BLANK_LINE: &[u8] = b"\r\n";
 /// Body bytes up to which head and body are kept together, so that one plain `send` does.
 const INLINE_BYTES: usize = 16 * 1024;
 
@@ -83,6 +85,9 @@ pub(crate) struct Answers {
     answers: Vec<Answer>,
     /// Status code and first answer of each planned `status` failure.
     statuses: Vec<(u16, u16)>,
+    /// First answers of what capacity and rate refuse.
+    overloaded: u16,
+    limited: u16,
     refusals: u16,
     interim: u16,
 }
@@ -99,7 +104,14 @@ impl Answers {
         let size_bytes = config.body_size_bytes as usize;
         let good: Arc<[u8]> = body(size_bytes).into();
         let empty: Arc<[u8]> = Vec::new().into();
-        let mut all = Self { answers: Vec::new(), statuses: Vec::new(), refusals: 0, interim: 0 };
+        let mut all = Self {
+            answers: Vec::new(),
+            statuses: Vec::new(),
+            overloaded: 0,
+            limited: 0,
+            refusals: 0,
+            interim: 0,
+        };
         all.add(200, &good);
         all.add(200, &wrong_body(size_bytes).into());
         for fail in &config.fail {
@@ -112,6 +124,8 @@ impl Answers {
                 all.statuses.push((code, first));
             }
         }
+        all.overloaded = all.add(503, &empty);
+        all.limited = all.add(429, &empty);
         all.refusals = all.answers.len() as u16;
         for refusal in Refusal::ALL {
             all.add(refusal.status(), &empty);
@@ -162,6 +176,16 @@ impl Answers {
         AnswerId(first + persistence as u16)
     }
 
+    /// The answer to a request that found the queue full.
+    pub(crate) fn overloaded(&self, persistence: Persistence) -> AnswerId {
+        AnswerId(self.overloaded + persistence as u16)
+    }
+
+    /// The answer to a request over its address's rate.
+    pub(crate) fn limited(&self, persistence: Persistence) -> AnswerId {
+        AnswerId(self.limited + persistence as u16)
+    }
+
     /// The answer to bytes that are no request; it closes the connection.
     pub(crate) fn refusal(&self, refusal: Refusal) -> AnswerId {
         AnswerId(self.refusals + 3 * refusal as u16 + Persistence::Close as u16)
@@ -172,16 +196,44 @@ impl Answers {
         AnswerId(self.interim)
     }
 
-    /// What is left to send of an answer after `sent` bytes, in two parts.
-    pub(crate) fn unsent(&self, id: AnswerId, head_only: bool, sent: usize) -> [&[u8]; 2] {
+    /// What is left to send of an answer after `sent` bytes, in parts. `lines` are the header lines
+    /// that only this answer has; they stand last in its head.
+    pub(crate) fn unsent<'a>(
+        &'a self,
+        id: AnswerId,
+        head_only: bool,
+        lines: &'a [u8],
+        sent: usize,
+    ) -> [&'a [u8]; 4] {
         let answer = &self.answers[id.0 as usize];
+        if lines.is_empty() {
+            // The usual case: one part, which one plain `send` does.
+            return match sent.checked_sub(answer.bytes.len()) {
+                _ if head_only => [&answer.bytes[sent..answer.head_bytes], &[], &[], &[]],
+                None => [&answer.bytes[sent..], &answer.rest, &[], &[]],
+                Some(past) => [&[], &answer.rest[past..], &[], &[]],
+            };
+        }
+        let (head, blank) = answer.bytes.split_at(answer.head_bytes - BLANK_LINE.len());
+        debug_assert!(blank.starts_with(BLANK_LINE), "a head ends with a blank line");
+        let mut parts = [head, lines, blank, &answer.rest];
         if head_only {
-            return [&answer.bytes[sent..answer.head_bytes], &[]];
+            parts[2] = &parts[2][..BLANK_LINE.len()];
+            parts[3] = &[];
         }
-        match sent.checked_sub(answer.bytes.len()) {
-            None => [&answer.bytes[sent..], &answer.rest],
-            Some(past) => [&[], &answer.rest[past..]],
+        let mut skip = sent;
+        for part in &mut parts {
+            let cut = skip.min(part.len());
+            *part = &part[cut..];
+            skip -= cut;
         }
+        parts
+    }
+
+    /// Bytes of an answer without lines of its own.
+    pub(crate) fn length(&self, id: AnswerId, head_only: bool) -> usize {
+        let answer = &self.answers[id.0 as usize];
+        if head_only { answer.head_bytes } else { answer.bytes.len() + answer.rest.len() }
     }
 
     fn status(&self, code: u16) -> Option<u16> {
@@ -226,7 +278,7 @@ mod tests {
     }
 
     fn text(answers: &Answers, id: AnswerId) -> String {
-        String::from_utf8(answers.unsent(id, false, 0).concat()).expect("answers are text")
+        String::from_utf8(answers.unsent(id, false, b"", 0).concat()).expect("answers are text")
     }
 
     #[test]
@@ -287,18 +339,26 @@ mod tests {
 
     #[test]
     fn every_cut_leaves_the_rest() {
-        for size in [5, INLINE_BYTES as u64 + 5] {
+        let own: [&[u8]; 2] = [b"", b"Retry-After: 0000000060\r\n"];
+        for (size, lines) in
+            [5, INLINE_BYTES as u64 + 5].into_iter().flat_map(|s| own.map(|l| (s, l)))
+        {
             let answers = answers(size);
             let id = answers.of(None, Persistence::KeepAlive);
-            let whole = answers.unsent(id, false, 0).concat();
+            let whole = answers.unsent(id, false, lines, 0).concat();
             assert!(whole.ends_with(&body(size as usize)));
+            assert_eq!(whole.len(), answers.length(id, false) + lines.len());
             let step = whole.len().div_ceil(97);
             for sent in (0..=whole.len()).step_by(step) {
-                assert_eq!(answers.unsent(id, false, sent).concat(), whole[sent..]);
+                assert_eq!(answers.unsent(id, false, lines, sent).concat(), whole[sent..]);
             }
-            let head = answers.unsent(id, true, 0).concat();
-            assert!(head.ends_with(b"\r\n\r\n"));
+            let head = answers.unsent(id, true, lines, 0).concat();
+            assert!(head.ends_with(&[b"\r\n", lines, b"\r\n"].concat()));
             assert!(whole.starts_with(&head));
+            assert_eq!(head.len(), answers.length(id, true) + lines.len());
+            for sent in 0..=head.len() {
+                assert_eq!(answers.unsent(id, true, lines, sent).concat(), head[sent..]);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use record::mock::Failure;
@@ -13,6 +14,7 @@ use rustix::net::{self, SendAncillaryBuffer, SendFlags};
 use crate::answer::{AnswerId, Answers};
 use crate::ledger::{Ledger, Outcome};
 use crate::request::Reader;
+use crate::truth::{Lines, Says, Truth};
 
 /// Answers that one system call sends.
 const ANSWERS_PER_SEND: usize = 16;
@@ -43,8 +45,14 @@ pub(crate) struct Pending {
     pub(crate) head_only: bool,
     /// The connection ends with it.
     pub(crate) closes: bool,
-    /// Its sleep is in the ledger.
-    pub(crate) woken: bool,
+    /// From read to the start of its work, ns: part of the time until it is due.
+    pub(crate) queued_ns: u64,
+    /// When its sleep was over, and in the ledger.
+    pub(crate) woken_ns: Option<u64>,
+    /// The lines that its answer has of its own.
+    pub(crate) says: Option<Says>,
+    /// When its answer was begun; its lines are of that instant.
+    pub(crate) begun_ns: Option<u64>,
 }
 
 impl Pending {
@@ -57,6 +65,27 @@ impl Pending {
             Some(Failure::Reset) => Duty::Reset,
             Some(Failure::Never) => Duty::Never,
         }
+    }
+
+    /// The lines of its answer, as of the instant it was begun.
+    fn lines(&self) -> Lines {
+        let Some(says) = self.says else { return Lines::NONE };
+        let woken_ns = self.woken_ns.unwrap_or(self.due_ns);
+        let begun_ns = self.begun_ns.unwrap_or(woken_ns);
+        let start_ns = self.read_ns.saturating_add(self.queued_ns);
+        Lines::new(
+            says,
+            Truth {
+                queue_ns: self.queued_ns,
+                sleep_ns: woken_ns.saturating_sub(start_ns),
+                work_ns: begun_ns.saturating_sub(woken_ns),
+            },
+        )
+    }
+
+    /// Bytes of its answer.
+    fn length(&self, answers: &Answers) -> usize {
+        answers.length(self.answer, self.head_only) + self.says.map_or(0, Says::length)
     }
 
     fn is_request(&self) -> bool {
@@ -83,11 +112,18 @@ pub(crate) enum Progress {
     Gone,
 }
 
+/// The other end of a connection; a socket that does not say has port 0.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer {
+    pub(crate) address: IpAddr,
+    pub(crate) port: u16,
+}
+
 /// One open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) socket: OwnedFd,
-    pub(crate) port: u16,
+    pub(crate) peer: Peer,
     pub(crate) reader: Reader,
     /// Received and not used: the beginning of a head, or what a full queue held back.
     pub(crate) received: Vec<u8>,
@@ -118,10 +154,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: OwnedFd, port: u16, interest: EventFlags) -> Self {
+    pub(crate) fn new(socket: OwnedFd, peer: Peer, interest: EventFlags) -> Self {
         Self {
             socket,
-            port,
+            peer,
             reader: Reader::default(),
             received: Vec::new(),
             queue: VecDeque::new(),
@@ -173,9 +209,10 @@ impl Connection {
                 if pending.due_ns > now_ns || pending.duty == Duty::Never {
                     break;
                 }
-                if !pending.woken {
-                    pending.woken = true;
-                    ledger.slept(pending.due_ns - pending.read_ns, now_ns - pending.read_ns);
+                if pending.woken_ns.is_none() {
+                    pending.woken_ns = Some(now_ns);
+                    let start_ns = pending.read_ns + pending.queued_ns;
+                    ledger.slept(pending.queued_ns, pending.due_ns - start_ns, now_ns - start_ns);
                 }
                 if !pending.sends() {
                     break;
@@ -198,7 +235,7 @@ impl Connection {
                     _ => Progress::Waiting(Some(first.due_ns)),
                 };
             }
-            let sent = match self.send(answers, due) {
+            let sent = match self.send(answers, due, &clock) {
                 Ok(sent) => sent,
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => {
@@ -228,14 +265,34 @@ impl Connection {
     }
 
     /// Sends what is left of the first `count` answers, as far as the kernel takes it.
-    fn send(&self, answers: &Answers, count: usize) -> Result<usize, Errno> {
+    fn send(
+        &mut self,
+        answers: &Answers,
+        count: usize,
+        clock: impl Fn() -> u64,
+    ) -> Result<usize, Errno> {
+        if self.queue.iter().take(count).all(|pending| pending.says.is_none()) {
+            return self.transmit(answers, count, &[]);
+        }
+        let mut lines = [Lines::NONE; ANSWERS_PER_SEND];
+        let now_ns = clock();
+        for (pending, lines) in self.queue.iter_mut().take(count).zip(&mut lines) {
+            pending.begun_ns.get_or_insert(now_ns);
+            *lines = pending.lines();
+        }
+        self.transmit(answers, count, &lines)
+    }
+
+    /// [`Connection::send`] with the lines of each answer.
+    fn transmit(&self, answers: &Answers, count: usize, lines: &[Lines]) -> Result<usize, Errno> {
         // A peer that is gone is an error to be counted, not a signal.
         let flags = SendFlags::NOSIGNAL;
-        let mut parts = [IoSlice::new(&[]); 2 * ANSWERS_PER_SEND];
+        let mut parts = [IoSlice::new(&[]); 4 * ANSWERS_PER_SEND];
         let mut used = 0;
         for (index, pending) in self.queue.iter().take(count).enumerate() {
             let sent_bytes = if index == 0 { self.sent_bytes } else { 0 };
-            for part in answers.unsent(pending.answer, pending.head_only, sent_bytes) {
+            let lines = lines.get(index).map_or(&[][..], Lines::bytes);
+            for part in answers.unsent(pending.answer, pending.head_only, lines, sent_bytes) {
                 if !part.is_empty() {
                     parts[used] = IoSlice::new(part);
                     used += 1;
@@ -257,8 +314,7 @@ impl Connection {
         now_ns: u64,
     ) -> bool {
         while let Some(first) = self.queue.front() {
-            let unsent = answers.unsent(first.answer, first.head_only, self.sent_bytes);
-            let left_bytes = unsent[0].len() + unsent[1].len();
+            let left_bytes = first.length(answers) - self.sent_bytes;
             if bytes < left_bytes {
                 self.sent_bytes += bytes;
                 return false;

@@ -7,43 +7,60 @@
 
 use record::mock::{Failure, MockConfig, Slowdown};
 
+use crate::capacity::Admission;
+pub use crate::capacity::Capacity;
+
 /// Nanoseconds of a minute.
 const MINUTE_NS: f64 = 60e9;
 
-/// The random numbers of one request, each uniform in [0, 1). Both are drawn for every
-/// request, so that adding a fault does not change the choices of another.
+/// The random numbers of one request. All are drawn for every request, so that adding a fault does
+/// not change the choices of another; those of the law come from a sequence of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draws {
-    /// Decides whether and how the request fails.
+    /// The latency that its law gave, ns; the configured one without a law.
+    pub latency_ns: f64,
+    /// Decides, uniform in [0, 1), whether and how the request fails.
     pub fail: f64,
-    /// Decides whether the request is a spike.
+    /// Decides, uniform in [0, 1), whether the request is a spike.
     pub spike: f64,
 }
 
 /// How one request is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delay {
-    /// From request read to answer due, ns. Meaningless for [`Failure::Never`].
+    /// From request read to the start of its work, ns.
+    pub queued_ns: u64,
+    /// From the start of its work to answer due, ns. Meaningless for [`Failure::Never`].
     pub sleep_ns: u64,
     /// The planned failure, if any.
     pub failure: Option<Failure>,
 }
 
-/// The treatment of a request read `since_start_ns` after the server bound.
+/// The treatment of a request read `since_start_ns` after the server bound; `None` when `capacity`
+/// has no place for it.
 ///
-/// The latency is `latency · cold · (1 + drift · minutes) · slow_after + spike`: linear drift
-/// of the configured latency, never below zero; a factor applies to requests read while it
-/// holds. `status` failures do not sleep; `body` and `reset` sleep like a good answer; `never`
-/// is not answered. Last, an answer due inside a stall (the last `length` of each period) is
+/// The latency is `law · cold · (1 + drift · minutes) · slow_after + spike`: linear drift of the
+/// drawn latency, never below zero; a factor applies to requests read while it holds. A request
+/// that sleeps needs a worker and the serialised section first. `status` failures do not sleep;
+/// `body` and `reset` sleep like a good answer; `never` is not answered; the first and the last
+/// need no worker. At the end, an answer due inside a stall (the last `length` of each period) is
 /// due at the stall's end, whatever it is.
 #[must_use]
-pub fn delay(config: &MockConfig, since_start_ns: u64, draws: Draws) -> Delay {
+pub fn delay(
+    config: &MockConfig,
+    capacity: &mut Capacity,
+    since_start_ns: u64,
+    draws: Draws,
+) -> Option<Delay> {
     let failure = planned_failure(config, draws.fail);
-    let latency_ns = match failure {
-        Some(Failure::Status(_) | Failure::Never) => 0,
-        _ => latency_ns(config, since_start_ns, draws.spike),
+    let (queued_ns, work_ns) = match failure {
+        Some(Failure::Status(_) | Failure::Never) => (0, 0),
+        _ => match capacity.admit(since_start_ns, latency_ns(config, since_start_ns, draws)) {
+            Admission::Works { queued_ns, work_ns } => (queued_ns, work_ns),
+            Admission::Overloaded => return None,
+        },
     };
-    let due_ns = since_start_ns.saturating_add(latency_ns);
+    let due_ns = since_start_ns.saturating_add(queued_ns).saturating_add(work_ns);
     let stalled_ns = match &config.stall {
         // A period of zero cannot come from `MockConfig::set`, only from a hand-made value.
         Some(stall) if stall.period_ns > 0 => {
@@ -53,7 +70,7 @@ pub fn delay(config: &MockConfig, since_start_ns: u64, draws: Draws) -> Delay {
         }
         _ => 0,
     };
-    Delay { sleep_ns: latency_ns.saturating_add(stalled_ns), failure }
+    Some(Delay { queued_ns, sleep_ns: work_ns.saturating_add(stalled_ns), failure })
 }
 
 fn planned_failure(config: &MockConfig, draw: f64) -> Option<Failure> {
@@ -64,7 +81,7 @@ fn planned_failure(config: &MockConfig, draw: f64) -> Option<Failure> {
     })
 }
 
-fn latency_ns(config: &MockConfig, since_start_ns: u64, draw: f64) -> u64 {
+fn latency_ns(config: &MockConfig, since_start_ns: u64, draws: Draws) -> u64 {
     let mut factor = 1.0;
     if let Some(Slowdown { at_ns, factor: cold }) = config.cold
         && since_start_ns < at_ns
@@ -80,15 +97,15 @@ fn latency_ns(config: &MockConfig, since_start_ns: u64, draw: f64) -> u64 {
         factor *= slow;
     }
     let extra_ns = match &config.spike {
-        Some(spike) if draw < spike.share => spike.extra_ns,
+        Some(spike) if draws.spike < spike.share => spike.extra_ns,
         _ => 0,
     };
     // Exact without a factor; with one, `f64` holds whole ns up to 104 days and the cast
     // saturates.
-    let scaled_ns = if factor == 1.0 {
+    let scaled_ns = if factor == 1.0 && config.law.is_none() {
         config.latency_ns
     } else {
-        (config.latency_ns as f64 * factor).round() as u64
+        (draws.latency_ns * factor).round() as u64
     };
     scaled_ns.saturating_add(extra_ns)
 }
@@ -108,8 +125,15 @@ mod tests {
         config
     }
 
+    /// The treatment by a mock that was idle before.
+    fn delay(config: &MockConfig, since_start_ns: u64, (fail, spike): (f64, f64)) -> Delay {
+        let draws = Draws { latency_ns: config.latency_ns as f64, fail, spike };
+        super::delay(config, &mut Capacity::new(config), since_start_ns, draws)
+            .expect("an idle mock has a place")
+    }
+
     fn sleep_ns(settings: &[(&str, &str)], since_start_ns: u64) -> u64 {
-        delay(&config(settings), since_start_ns, Draws { fail: 0.999, spike: 0.999 }).sleep_ns
+        delay(&config(settings), since_start_ns, (0.999, 0.999)).sleep_ns
     }
 
     #[test]
@@ -179,10 +203,9 @@ mod tests {
     fn a_stall_holds_back_failures_too() {
         let config =
             config(&[("latency", "10ms"), ("stall", "1s/5s"), ("fail", "100%:status=503")]);
-        let draws = Draws { fail: 0.0, spike: 0.0 };
         assert_eq!(
-            delay(&config, 4 * S, draws),
-            Delay { sleep_ns: S, failure: Some(Failure::Status(503)) }
+            delay(&config, 4 * S, (0.0, 0.0)),
+            Delay { queued_ns: 0, sleep_ns: S, failure: Some(Failure::Status(503)) }
         );
     }
 
@@ -206,8 +229,8 @@ mod tests {
             (0.651, None, 10 * MS),
         ];
         for (fail, failure, sleep_ns) in cases {
-            let seen = delay(&config, 0, Draws { fail, spike: 0.5 });
-            assert_eq!(seen, Delay { sleep_ns, failure }, "draw {fail}");
+            let seen = delay(&config, 0, (fail, 0.5));
+            assert_eq!(seen, Delay { queued_ns: 0, sleep_ns, failure }, "draw {fail}");
         }
     }
 
@@ -216,7 +239,7 @@ mod tests {
         let all = config(&[("fail", "100%:body")]);
         let none = config(&[("fail", "0%:body")]);
         for fail in [0.0, 0.5, 1.0 - f64::EPSILON / 2.0] {
-            let draws = Draws { fail, spike: 0.0 };
+            let draws = (fail, 0.0);
             assert_eq!(delay(&all, 0, draws).failure, Some(Failure::Body));
             assert_eq!(delay(&none, 0, draws).failure, None);
         }
@@ -225,7 +248,7 @@ mod tests {
     #[test]
     fn a_spike_adds_after_the_factors() {
         let config = config(&[("latency", "10ms"), ("cold", "5s:10x"), ("spike", "3.5%:225ms")]);
-        let with = |spike| delay(&config, 0, Draws { fail: 0.5, spike }).sleep_ns;
+        let with = |spike| delay(&config, 0, (0.5, spike)).sleep_ns;
         assert_eq!(with(0.0), 325 * MS);
         assert_eq!(with(0.0349), 325 * MS);
         assert_eq!(with(0.0351), 100 * MS);
@@ -235,9 +258,39 @@ mod tests {
     fn absurd_values_saturate() {
         let mut config = config(&[("cold", "5s:10x"), ("spike", "100%:1s")]);
         config.latency_ns = u64::MAX;
-        let draws = Draws { fail: 0.5, spike: 0.0 };
+        let draws = (0.5, 0.0);
         assert_eq!(delay(&config, u64::MAX, draws).sleep_ns, u64::MAX);
         assert_eq!(delay(&config, 0, draws).sleep_ns, u64::MAX);
+    }
+
+    #[test]
+    fn a_drawn_latency_is_scaled_and_queues() {
+        let config =
+            config(&[("latency", "exponential:10ms"), ("cold", "5s:2x"), ("workers", "1")]);
+        let mut capacity = Capacity::new(&config);
+        let mut treated = |latency_ns| {
+            let draws = Draws { latency_ns, fail: 0.5, spike: 0.5 };
+            let delay =
+                super::delay(&config, &mut capacity, S, draws).expect("no bound on the queue");
+            (delay.queued_ns, delay.sleep_ns)
+        };
+        assert_eq!(treated(3e6), (0, 6 * MS));
+        assert_eq!(treated(4e6), (6 * MS, 8 * MS));
+    }
+
+    /// Queued until inside the stall: the stall's end is what counts.
+    #[test]
+    fn a_stall_holds_back_what_queued_into_it() {
+        let config = config(&[("latency", "2s"), ("workers", "1"), ("stall", "1s/5s")]);
+        let mut capacity = Capacity::new(&config);
+        let mut treated = || {
+            let draws = Draws { latency_ns: 2e9, fail: 0.5, spike: 0.5 };
+            let delay =
+                super::delay(&config, &mut capacity, 0, draws).expect("no bound on the queue");
+            (delay.queued_ns, delay.sleep_ns)
+        };
+        assert_eq!(treated(), (0, 2 * S));
+        assert_eq!(treated(), (2 * S, 3 * S));
     }
 
     proptest::proptest! {
@@ -252,7 +305,7 @@ mod tests {
             let length_ns = ((period_ns as f64 * share) as u64).clamp(1, period_ns - 1);
             let mut config = config(&[("fail", "30%:status=503"), ("fail", "30%:body")]);
             config.latency_ns = latency_ns;
-            let draws = Draws { fail, spike: 0.5 };
+            let draws = (fail, 0.5);
             let without = delay(&config, since_start_ns, draws);
             config.stall = Some(record::mock::Stall { length_ns, period_ns });
             let with = delay(&config, since_start_ns, draws);

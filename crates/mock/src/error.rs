@@ -32,6 +32,16 @@ pub enum MockError {
     /// The answer's body would not fit into the bound on memory.
     #[error("body of {0} bytes is too large; the mock holds at most {BODY_MAX_BYTES}")]
     BodyTooLarge(u64),
+    /// The histogram of the latency cannot be read.
+    #[error("{file}{}: {reason}", line_of(*.line))]
+    Histogram {
+        /// The file.
+        file: String,
+        /// The line at fault, from 1; 0 for the file as a whole.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// A kernel facility is missing or exhausted.
     #[error("cannot set up {what}: {source}")]
     System {
@@ -40,4 +50,9 @@ pub enum MockError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// `:2` for a line, nothing for none.
+fn line_of(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(":{line}") }
 }

@@ -23,16 +23,22 @@ pub(crate) enum Outcome {
     Never,
     /// The peer left before its answer was written.
     Abandoned,
+    /// The queue was full: status 503.
+    Overloaded,
+    /// Its address was over its rate: status 429.
+    Limited,
 }
 
 impl Outcome {
     /// The kinds of failure, by their names in the record.
-    const FAILURES: [(Self, &'static str); 5] = [
+    const FAILURES: [(Self, &'static str); 7] = [
         (Self::Status, "status"),
         (Self::Body, "body"),
         (Self::Reset, "reset"),
         (Self::Never, "never"),
         (Self::Abandoned, "abandoned"),
+        (Self::Overloaded, "overloaded"),
+        (Self::Limited, "limited"),
     ];
 }
 
@@ -44,7 +50,7 @@ pub(crate) struct Ledger {
     opened_ns: u64,
     cpu_at_open_ns: u64,
     /// By [`Outcome`].
-    outcomes: [u64; 6],
+    outcomes: [u64; 8],
     malformed: u64,
     carried_in: u64,
     read: u64,
@@ -55,6 +61,7 @@ pub(crate) struct Ledger {
     first_read_ns: Option<u64>,
     last_written_ns: u64,
     service_ns: Distribution,
+    queued_ns: Distribution,
     asked_ns: u64,
     slept_ns: Distribution,
     /// One bit for each port.
@@ -69,7 +76,7 @@ impl Ledger {
         Self {
             opened_ns: now_ns,
             cpu_at_open_ns: cpu_ns(),
-            outcomes: [0; 6],
+            outcomes: [0; 8],
             malformed: 0,
             carried_in,
             read: 0,
@@ -79,6 +86,7 @@ impl Ledger {
             first_read_ns: (carried_in > 0).then_some(now_ns),
             last_written_ns: 0,
             service_ns: Distribution::default(),
+            queued_ns: Distribution::default(),
             asked_ns: 0,
             slept_ns: Distribution::default(),
             ports: Box::new([0; 1024]),
@@ -125,8 +133,9 @@ impl Ledger {
         }
     }
 
-    /// A sleep is over.
-    pub(crate) fn slept(&mut self, asked_ns: u64, slept_ns: u64) {
+    /// A sleep is over, and a stay in the queue before it.
+    pub(crate) fn slept(&mut self, queued_ns: u64, asked_ns: u64, slept_ns: u64) {
+        self.queued_ns.add(queued_ns);
         self.asked_ns = self.asked_ns.saturating_add(asked_ns);
         self.slept_ns.add(slept_ns);
     }
@@ -167,6 +176,7 @@ impl Ledger {
             window_ns,
             peak_in_flight: self.peak_in_flight,
             service_ns: self.service_ns.summarise(),
+            queued_ns: self.queued_ns.summarise(),
             sleep: Sleep { asked_ns: self.asked_ns, slept_ns: self.slept_ns.summarise() },
             distinct_peer_ports: self.distinct_ports,
             cpu_ns: cpu_ns().saturating_sub(self.cpu_at_open_ns),

@@ -8,13 +8,20 @@ use serde::{Deserialize, Serialize};
 use crate::units::{self, UnitError};
 use crate::{Format, Summary};
 
+mod law;
+
+pub use law::{HISTOGRAM_BINS_MAX, Law, histogram};
+
 /// How the mock answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MockConfig {
     /// Address to listen on; loopback unless told otherwise.
     pub listen: String,
-    /// Time each request sleeps, ns.
+    /// Time each request sleeps, ns; with a law its mean, or its median.
     pub latency_ns: u64,
+    /// `--latency lognormal:10ms:0.5`: how the sleep is drawn around `latency_ns`.
+    #[serde(default)]
+    pub law: Option<Law>,
     /// Bytes of an answer's body.
     pub body_size_bytes: u64,
     /// Seed of every random choice.
@@ -34,6 +41,47 @@ pub struct MockConfig {
     /// `--close 100`: a connection is closed after so many requests.
     #[serde(default)]
     pub close_after: Option<u64>,
+    /// `--serialise 22ms`: a section that one request at a time may hold, for so long, before it
+    /// sleeps, ns.
+    #[serde(default)]
+    pub serialise_ns: u64,
+    /// `--workers 8`: so many requests are worked on at once, others queue.
+    #[serde(default)]
+    pub workers: Option<u32>,
+    /// `--queue 100`: more than so many waiting requests are refused with status 503.
+    #[serde(default)]
+    pub queue: Option<u32>,
+    /// `--dip 10s..20s:0.25x`: work that starts in this time takes longer, as if only this share of
+    /// the capacity were there.
+    #[serde(default)]
+    pub dip: Option<Dip>,
+    /// `--rate-limit 10/min`: more than so many requests of one address are refused with status
+    /// 429 and `Retry-After`.
+    #[serde(default)]
+    pub rate_limit: Option<RateLimit>,
+    /// `--truth-header`: each answer says how long it queued, slept and was worked on.
+    #[serde(default)]
+    pub truth_header: bool,
+}
+
+/// A capacity that is low for a time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dip {
+    /// When it drops, after start, ns.
+    pub from_ns: u64,
+    /// When it is back, after start, ns.
+    pub to_ns: u64,
+    /// Share of the capacity that is left, above 0 and at most 1.
+    pub factor: f64,
+}
+
+/// A limit on the requests of one address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateLimit {
+    /// Requests in each period, which starts with the first of them.
+    pub requests: u32,
+    /// The period, ns.
+    pub period_ns: u64,
 }
 
 /// A periodic stall.
@@ -100,6 +148,13 @@ impl Default for MockConfig {
             slow_after: None,
             spike: None,
             close_after: None,
+            law: None,
+            serialise_ns: 0,
+            workers: None,
+            queue: None,
+            dip: None,
+            rate_limit: None,
+            truth_header: false,
         }
     }
 }
@@ -127,7 +182,7 @@ pub enum MockConfigError {
 
 impl MockConfig {
     /// The keys, in the order of the documentation; flags are the same words with dashes.
-    pub const KEYS: [&'static str; 11] = [
+    pub const KEYS: [&'static str; 17] = [
         "listen",
         "latency",
         "body_size",
@@ -139,6 +194,12 @@ impl MockConfig {
         "slow_after",
         "spike",
         "close",
+        "serialise",
+        "workers",
+        "queue",
+        "dip",
+        "rate_limit",
+        "truth_header",
     ];
 
     /// Sets one key from its text, the same for a flag and for a bench file. `fail` adds.
@@ -148,7 +209,7 @@ impl MockConfig {
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), MockConfigError> {
         match key {
             "listen" => self.listen = text.to_owned(),
-            "latency" => self.latency_ns = units::duration_ns(text)?,
+            "latency" => (self.latency_ns, self.law) = Law::read(text)?,
             "body_size" => self.body_size_bytes = units::size_bytes(text)?,
             "seed" => {
                 self.seed = text.parse().map_err(|_| shape(text, "whole number", "1"))?;
@@ -181,12 +242,17 @@ impl MockConfig {
                     extra_ns: units::duration_ns(extra)?,
                 });
             }
-            "close" => {
-                let requests: u64 = text.parse().unwrap_or(0);
-                if requests == 0 {
-                    return Err(shape(text, "number of requests", "1"));
-                }
-                self.close_after = Some(requests);
+            "close" => self.close_after = Some(positive(text, "number of requests")?),
+            "serialise" => self.serialise_ns = units::duration_ns(text)?,
+            "workers" => self.workers = Some(positive(text, "number of workers")?),
+            "queue" => {
+                let length = text.parse().map_err(|_| shape(text, "length of a queue", "100"))?;
+                self.queue = Some(length);
+            }
+            "dip" => self.dip = Some(dip(text)?),
+            "rate_limit" => self.rate_limit = Some(rate_limit(text)?),
+            "truth_header" => {
+                self.truth_header = text.parse().map_err(|_| shape(text, "yes or no", "true"))?;
             }
             _ => return Err(MockConfigError::Unknown(key.to_owned())),
         }
@@ -209,6 +275,42 @@ fn share_of_requests(text: &str) -> Result<f64, MockConfigError> {
     } else {
         Err(shape(text, "share of requests", "1%"))
     }
+}
+
+/// A whole number above 0.
+fn positive<N: std::str::FromStr + Default + PartialOrd>(
+    text: &str,
+    what: &'static str,
+) -> Result<N, MockConfigError> {
+    text.parse().ok().filter(|n: &N| *n > N::default()).ok_or_else(|| shape(text, what, "1"))
+}
+
+fn dip(text: &str) -> Result<Dip, MockConfigError> {
+    let error = || shape(text, "dip of the capacity", "10s..20s:0.25x");
+    let (when, factor) = text.split_once(':').ok_or_else(error)?;
+    let (from, to) = when.split_once("..").ok_or_else(error)?;
+    let factor: f64 = factor.strip_suffix('x').and_then(|f| f.parse().ok()).ok_or_else(error)?;
+    let (from_ns, to_ns) = (units::duration_ns(from)?, units::duration_ns(to)?);
+    if from_ns < to_ns && factor > 0.0 && factor <= 1.0 {
+        Ok(Dip { from_ns, to_ns, factor })
+    } else {
+        Err(error())
+    }
+}
+
+fn rate_limit(text: &str) -> Result<RateLimit, MockConfigError> {
+    let error = || shape(text, "limit of a rate", "10/min");
+    let (requests, period) = text.split_once('/').ok_or_else(error)?;
+    let period_ns = match period {
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        other => units::duration_ns(other).map_err(|_| error())?,
+    };
+    if period_ns == 0 {
+        return Err(error());
+    }
+    Ok(RateLimit { requests: requests.parse().map_err(|_| error())?, period_ns })
 }
 
 fn slowdown(text: &str) -> Result<Slowdown, MockConfigError> {
@@ -250,7 +352,8 @@ pub struct MockRecord {
     /// Requests read in full and failed: planned failures, and answers nobody took.
     pub failed: u64,
     /// Failures by kind: `status`, `body`, `reset`, `never`, `abandoned` (the peer left before
-    /// its answer), `malformed` is not among them: such bytes are no request.
+    /// its answer), `overloaded` (the queue was full), `limited` (over the rate of its address);
+    /// `malformed` is not among them: such bytes are no request.
     #[serde(default)]
     pub failures: BTreeMap<String, u64>,
     /// Bytes that were no HTTP request: connections closed for it.
@@ -264,6 +367,9 @@ pub struct MockRecord {
     pub peak_in_flight: u64,
     /// From request read to answer written, ns.
     pub service_ns: Summary,
+    /// Time in the queue for a worker and for the serialised section, ns, of requests that slept.
+    #[serde(default)]
+    pub queued_ns: Summary,
     /// What was asked of the clock and what was slept.
     pub sleep: Sleep,
     /// Distinct peer ports seen.

@@ -1,6 +1,6 @@
 //! A mock's configuration as the flags of `assay mock`.
 
-use record::mock::{Failure, MockConfig};
+use record::mock::{Dip, Failure, MockConfig, RateLimit};
 
 /// The flags that make `assay mock` take exactly this configuration: `MockConfig::set` with
 /// their words and values gives it back, to the nanosecond. What is off is left out.
@@ -22,11 +22,19 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
         slow_after,
         spike,
         close_after,
+        law,
+        serialise_ns,
+        workers,
+        queue,
+        dip,
+        rate_limit,
+        truth_header,
     } = config;
     let mut flags = Vec::new();
     let mut flag = |name: &str, value: String| flags.extend([format!("--{name}"), value]);
     flag("listen", listen.clone());
-    flag("latency", format!("{latency_ns}ns"));
+    let constant = || format!("{latency_ns}ns");
+    flag("latency", law.as_ref().map_or_else(constant, |law| law.text(*latency_ns)));
     flag("body-size", body_size_bytes.to_string());
     flag("seed", seed.to_string());
     if let Some(stall) = stall {
@@ -55,6 +63,24 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
     }
     if let Some(requests) = close_after {
         flag("close", requests.to_string());
+    }
+    if *serialise_ns > 0 {
+        flag("serialise", format!("{serialise_ns}ns"));
+    }
+    if let Some(workers) = workers {
+        flag("workers", workers.to_string());
+    }
+    if let Some(queue) = queue {
+        flag("queue", queue.to_string());
+    }
+    if let Some(Dip { from_ns, to_ns, factor }) = dip {
+        flag("dip", format!("{from_ns}ns..{to_ns}ns:{factor}x"));
+    }
+    if let Some(RateLimit { requests, period_ns }) = rate_limit {
+        flag("rate-limit", format!("{requests}/{period_ns}ns"));
+    }
+    if *truth_header {
+        flag("truth-header", "true".to_owned());
     }
     flags
 }
@@ -99,7 +125,7 @@ mod tests {
         let mut config = MockConfig::default();
         for (key, value) in [
             ("listen", "127.0.0.2:81"),
-            ("latency", "10.5ms"),
+            ("latency", "lognormal:10.5ms:0.25"),
             ("body_size", "1KiB"),
             ("seed", "9"),
             ("stall", "1s/5s"),
@@ -112,12 +138,18 @@ mod tests {
             ("slow_after", "10s:1.3x"),
             ("spike", "3.5%:225ms"),
             ("close", "100"),
+            ("serialise", "22ms"),
+            ("workers", "8"),
+            ("queue", "0"),
+            ("dip", "10s..20s:0.25x"),
+            ("rate_limit", "10/min"),
+            ("truth_header", "true"),
         ] {
             config.set(key, value).expect(key);
         }
         let flags = mock_flags(&config);
         assert_eq!(read(&flags), config);
-        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency 10500000ns --body-size 1024 --seed 9 --stall 1000000000ns/5000000000ns --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5000000000ns:10x --drift 1%/min --slow-after 10000000000ns:1.3x --spike 3.5%:225000000ns --close 100");
+        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency lognormal:10500000ns:0.25 --body-size 1024 --seed 9 --stall 1000000000ns/5000000000ns --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5000000000ns:10x --drift 1%/min --slow-after 10000000000ns:1.3x --spike 3.5%:225000000ns --close 100 --serialise 22000000ns --workers 8 --queue 0 --dip 10000000000ns..20000000000ns:0.25x --rate-limit 10/60000000000ns --truth-header true");
     }
 
     /// A share as a person may write it, through the reader.

@@ -44,6 +44,12 @@ fn config(arguments: &MockArguments) -> Result<MockConfig, Failure> {
         ("slow_after", arguments.slow_after.as_ref()),
         ("spike", arguments.spike.as_ref()),
         ("close", arguments.close.as_ref()),
+        ("serialise", arguments.serialise.as_ref()),
+        ("workers", arguments.workers.as_ref()),
+        ("queue", arguments.queue.as_ref()),
+        ("dip", arguments.dip.as_ref()),
+        ("rate_limit", arguments.rate_limit.as_ref()),
+        ("truth_header", arguments.truth_header.as_ref()),
     ];
     let given = single.into_iter().filter_map(|(key, text)| text.map(|text| (key, text)));
     for (key, text) in given.chain(arguments.fail.iter().map(|text| ("fail", text))) {

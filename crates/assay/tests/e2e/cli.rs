@@ -323,9 +323,10 @@ fn load_of_one_url() {
 #[test]
 fn every_flag_of_the_mock_is_echoed_in_its_record() {
     let lab = Lab::new();
-    let flags = "--latency 3ms --body-size 5KB --seed 7 --stall 1s/5s --fail 1%:status=503 \
+    let flags = "--latency lognormal:3ms:0.5 --body-size 5KB --seed 7 --stall 1s/5s --fail 1%:status=503 \
                  --fail 2%:body --fail 3%:reset --fail 4%:never --cold 5s:10x --drift +1%/min \
-                 --slow-after 10s:1.3x --spike 3.5%:225ms --close 9 --json mock.json";
+                 --slow-after 10s:1.3x --spike 3.5%:225ms --close 9 --serialise 22ms --workers 8 --queue 7 \
+                 --dip 10s..20s:0.25x --rate-limit 10/min --truth-header true --json mock.json";
     let arguments: Vec<&str> = ["mock"].into_iter().chain(flags.split_whitespace()).collect();
     let mock = lab.spawn(&arguments);
     let address = listening(&mock);

@@ -183,7 +183,7 @@ pub(super) struct Addresses {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct Mock {
-    /// Time each request sleeps.
+    /// Time each request sleeps: `10ms`, or a law as `lognormal:10ms:0.5`.
     latency: Option<MockSetting>,
     /// Bytes of a body.
     body_size: Option<MockSetting>,
@@ -203,6 +203,18 @@ pub(super) struct Mock {
     spike: Option<MockSetting>,
     /// `100`: a connection is closed after so many requests.
     close: Option<MockSetting>,
+    /// `22ms`: a section that one request at a time may hold.
+    serialise: Option<MockSetting>,
+    /// `8`: so many requests are worked on at once.
+    workers: Option<MockSetting>,
+    /// `100`: more waiting requests are refused with 503.
+    queue: Option<MockSetting>,
+    /// `10s..20s:0.25x`: a time with this share of the capacity.
+    dip: Option<MockSetting>,
+    /// `10/min`: more requests of an address are refused with 429.
+    rate_limit: Option<MockSetting>,
+    /// Each answer says how long it queued, slept and was worked on.
+    truth_header: Option<MockSetting>,
 }
 
 /// How a process is stopped.

@@ -30,11 +30,11 @@ bench.toml:13:1: unknown key `stages` in `[load.other]`
      = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
 ");
     assert_snapshot!(refused(&chosen("[target.x]\nmock = { latencey = \"1s\" }")), @r#"
-bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
-  13 | mock = { latencey = "1s" }
-     |          ^^^^^^^^
-     = help: valid keys: `latency`, `body_size`, `seed`, `stall`, `fail`, `cold`, `drift`, `slow_after`, `spike`, `close`
-"#);
+    bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
+      13 | mock = { latencey = "1s" }
+         |          ^^^^^^^^
+         = help: valid keys: `latency`, `body_size`, `seed`, `stall`, `fail`, `cold`, `drift`, `slow_after`, `spike`, `close`, `serialise`, `workers`, `queue`, `dip`, `rate_limit`, `truth_header`
+    "#);
     assert_snapshot!(refused(&single("[factors.f]\na = {}\nb = { target.evn.X = 1 }")), @"
 bench.toml:10:14: unknown key `evn` in level `b`; nearest `env`
   10 | b = { target.evn.X = 1 }

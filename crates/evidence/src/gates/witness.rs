@@ -82,7 +82,12 @@ fn late(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
 /// Whether the mock was asked for one latency all the time.
 fn is_constant(mock: &MockRecord) -> bool {
     let config = &mock.config;
-    config.stall.is_none()
+    config.law.is_none()
+        && config.serialise_ns == 0
+        && config.workers.is_none()
+        && config.dip.is_none()
+        && config.rate_limit.is_none()
+        && config.stall.is_none()
         && config.cold.is_none()
         && config.slow_after.is_none()
         && config.spike.is_none()

@@ -4,14 +4,13 @@
 use std::mem;
 
 use clock::{Clock as _, Monotonic};
-use record::mock::Failure;
 
 use super::{KEPT_BUFFER_BYTES, Server};
 use crate::answer::{Answers, Persistence};
 use crate::connection::{Connection, Duty, Pending};
-use crate::delay::{self, Delay, Draws};
 use crate::ledger::{Ledger, Outcome};
 use crate::request::{Event, Place, Refusal, Request};
+use crate::treatment::{Reply, Treatment};
 
 impl Server {
     /// Takes the requests out of what was received: `bytes`, behind what was left over.
@@ -68,17 +67,20 @@ impl Server {
                     answer: self.answers.interim(),
                     head_only: false,
                     closes: false,
-                    woken: true,
+                    queued_ns: 0,
+                    woken_ns: Some(now_ns),
+                    says: None,
+                    begun_ns: None,
                 }),
                 Event::Request(mut request) => {
                     connection.requests += 1;
                     if self.config.close_after.is_some_and(|most| connection.requests >= most) {
                         request.persistence = Persistence::Close;
                     }
-                    self.ledger.request_read(now_ns, connection.port);
-                    let draws = Draws { fail: self.random.unit(), spike: self.random.unit() };
-                    let delay = delay::delay(&self.config, now_ns - self.started_ns, draws);
-                    let read = Read { request, delay, now_ns, room };
+                    self.ledger.request_read(now_ns, connection.peer.port);
+                    let since_start_ns = now_ns - self.started_ns;
+                    let treatment = self.treatment.of(connection.peer.address, since_start_ns);
+                    let read = Read { request, treatment, now_ns, room };
                     admit(connection, &mut self.ledger, &self.answers, read);
                     if connection.input_over {
                         connection.input_left = used < input.len();
@@ -118,7 +120,7 @@ impl Server {
 /// A request that was read in full, and how it is to be treated.
 struct Read {
     request: Request,
-    delay: Delay,
+    treatment: Treatment,
     now_ns: u64,
     /// The connection's queue has room for it.
     room: bool,
@@ -126,27 +128,37 @@ struct Read {
 
 /// Enters a request into the queue, or settles it when nobody waits.
 fn admit(connection: &mut Connection, ledger: &mut Ledger, answers: &Answers, read: Read) {
-    let Read { request: Request { head_only, persistence }, delay, now_ns, room } = read;
-    let never = delay.failure == Some(Failure::Never);
+    let Read { request: Request { head_only, persistence }, treatment, now_ns, room } = read;
+    let Treatment { duty, answer, delay, says } = treatment;
+    let never = duty == Duty::Never;
     connection.input_over = persistence == Persistence::Close;
     if never {
         ledger.settled(Outcome::Never);
     }
-    if connection.peer_closed && (never || delay.sleep_ns > 0 || !room) {
+    let due_ns = now_ns.saturating_add(delay.queued_ns).saturating_add(delay.sleep_ns);
+    if connection.peer_closed && (never || due_ns > now_ns || !room) {
         if !never {
             ledger.settled(Outcome::Abandoned);
         }
         ledger.left_flight();
         return;
     }
+    let answer = match answer {
+        Reply::Planned => answers.of(delay.failure, persistence),
+        Reply::Overloaded => answers.overloaded(persistence),
+        Reply::Limited => answers.limited(persistence),
+    };
     connection.queue.push_back(Pending {
-        duty: Pending::duty(delay.failure),
+        duty,
         read_ns: now_ns,
-        due_ns: now_ns.saturating_add(delay.sleep_ns),
-        answer: answers.of(delay.failure, persistence),
+        due_ns,
+        answer,
         head_only,
         closes: connection.input_over,
-        woken: delay.sleep_ns == 0,
+        queued_ns: delay.queued_ns,
+        woken_ns: (due_ns == now_ns).then_some(now_ns),
+        says,
+        begun_ns: None,
     });
 }
 
@@ -169,6 +181,9 @@ pub(super) fn refuse(
         answer: answers.refusal(refusal),
         head_only: false,
         closes: true,
-        woken: true,
+        queued_ns: 0,
+        woken_ns: Some(now_ns),
+        says: None,
+        begun_ns: None,
     });
 }

@@ -22,15 +22,15 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags, Shutdown, SocketFlags, sockopt};
 use rustix::process::{self, Resource, Rlimit};
-use stats::random::Random;
 
 use crate::answer::Answers;
-use crate::connection::{Connection, Progress};
+use crate::connection::{Connection, Peer, Progress};
 use crate::control::Control;
 use crate::ledger::Ledger;
 use crate::limits::{BODY_MAX_BYTES, Limits};
 use crate::request::Refusal;
 use crate::timers::{Owner, Timers};
+use crate::treatment::Decider;
 use crate::{MockError, listener};
 
 mod input;
@@ -73,7 +73,7 @@ pub struct Server {
     config: MockConfig,
     limits: Limits,
     answers: Answers,
-    random: Random,
+    treatment: Decider,
     local_addr: SocketAddr,
     /// When the server bound: the start of everything that depends on time.
     started_ns: u64,
@@ -123,7 +123,7 @@ impl Server {
         let now_ns = Monotonic.now_ns();
         Ok(Self {
             answers: Answers::new(&config),
-            random: Random::seeded(config.seed),
+            treatment: Decider::new(&config)?,
             config,
             local_addr,
             started_ns: now_ns,
@@ -193,7 +193,7 @@ impl Server {
         self.ledger = Ledger::open(Monotonic.now_ns(), in_flight, unsettled);
         for connection in self.slots.iter().filter_map(|slot| slot.connection.as_ref()) {
             if !connection.queue.is_empty() {
-                self.ledger.peer(connection.port);
+                self.ledger.peer(connection.peer.port);
             }
         }
     }
@@ -268,7 +268,9 @@ impl Server {
             match net::acceptfrom_with(&self.listener, flags) {
                 Ok((socket, peer)) => {
                     let peer = peer.and_then(|peer| SocketAddr::try_from(peer).ok());
-                    self.open(socket, peer.map_or(0, |peer| peer.port()));
+                    let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
+                    let peer = peer.unwrap_or(unknown);
+                    self.open(socket, Peer { address: peer.ip(), port: peer.port() });
                 }
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(Errno::AGAIN) => return,
@@ -279,7 +281,7 @@ impl Server {
         }
     }
 
-    fn open(&mut self, socket: OwnedFd, port: u16) {
+    fn open(&mut self, socket: OwnedFd, peer: Peer) {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             (self.slots.len() - 1) as u32
@@ -292,8 +294,8 @@ impl Server {
             self.free.push(slot);
             return;
         }
-        place.connection = Some(Connection::new(socket, port, interest));
-        self.ledger.peer(port);
+        place.connection = Some(Connection::new(socket, peer, interest));
+        self.ledger.peer(peer.port);
     }
 
     /// An event of a connection.
