@@ -297,6 +297,9 @@ pub(crate) struct MockArguments {
     /// Each answer says how long it queued, slept and was worked on.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(crate) truth_header: Option<String>,
+    /// Connections that may wait to be accepted; the kernel may allow fewer, which is said.
+    #[arg(long, value_name = "N")]
+    pub(crate) backlog: Option<String>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

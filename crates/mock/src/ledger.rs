@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::mock::{MockConfig, MockRecord, Sleep};
+use record::mock::{MockConfig, MockRecord, MockSecond, Sleep};
 use record::{Format, Summary};
 use rustix::time::{ClockId, clock_gettime};
+
+/// Seconds of which answers are counted apart: a day.
+const SERIES_SECONDS: u64 = 86_400;
 
 /// How a request that was read in full ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +67,8 @@ pub(crate) struct Ledger {
     queued_ns: Distribution,
     asked_ns: u64,
     slept_ns: Distribution,
+    /// Answers of each second with one, in order.
+    series: Vec<MockSecond>,
     /// One bit for each port.
     ports: Box<[u64; 1024]>,
     distinct_ports: u64,
@@ -89,6 +94,7 @@ impl Ledger {
             queued_ns: Distribution::default(),
             asked_ns: 0,
             slept_ns: Distribution::default(),
+            series: Vec::new(),
             ports: Box::new([0; 1024]),
             distinct_ports: 0,
         }
@@ -127,6 +133,18 @@ impl Ledger {
     pub(crate) fn answered(&mut self, outcome: Outcome, read_ns: u64, now_ns: u64) {
         self.settled(outcome);
         self.last_written_ns = now_ns;
+        let second = now_ns.saturating_sub(self.opened_ns) / 1_000_000_000;
+        if second < SERIES_SECONDS {
+            let second = second as u32;
+            if self.series.last().is_none_or(|last| last.second != second) {
+                self.series.push(MockSecond { second, ..MockSecond::default() });
+            }
+            if let Some(last) = self.series.last_mut() {
+                let count =
+                    if outcome == Outcome::Served { &mut last.served } else { &mut last.failed };
+                *count += 1;
+            }
+        }
         // Planned failures, some of them instant, must not make the service look faster.
         if outcome == Outcome::Served {
             self.service_ns.add(now_ns.saturating_sub(read_ns));
@@ -181,6 +199,9 @@ impl Ledger {
             distinct_peer_ports: self.distinct_ports,
             cpu_ns: cpu_ns().saturating_sub(self.cpu_at_open_ns),
             life_ns: now_ns.saturating_sub(self.opened_ns),
+            // The server knows.
+            backlog_effective: None,
+            series: self.series.clone(),
             config: config.clone(),
         }
     }
@@ -290,6 +311,23 @@ mod tests {
     }
 
     #[test]
+    fn answers_are_counted_by_the_second_and_gaps_are_none() {
+        let mut ledger = Ledger::open(500, 0, 0);
+        for (second, outcome) in
+            [(0, Outcome::Served), (0, Outcome::Status), (2, Outcome::Served), (90_000, Outcome::Served)]
+        {
+            let now_ns = 500 + second * 1_000_000_000;
+            ledger.request_read(now_ns, 1);
+            ledger.answered(outcome, now_ns, now_ns);
+            ledger.left_flight();
+        }
+        let expected = [(0, 1, 1), (2, 1, 0)]
+            .map(|(second, served, failed)| MockSecond { second, served, failed });
+        let record = ledger.record(9, &MockConfig::default());
+        assert_eq!((&record.series[..], record.served), (&expected[..], 3));
+    }
+
+    #[test]
     fn a_rate_is_requests_over_the_window() {
         let mut ledger = Ledger::open(0, 0, 0);
         for n in 0..10 {
@@ -299,6 +337,7 @@ mod tests {
         }
         let record = ledger.record(9, &MockConfig::default());
         assert_eq!((record.window_ns, record.served_per_s), (500_000_000, 20.0));
+        assert_eq!(record.series, [MockSecond { second: 1, served: 10, failed: 0 }]);
         assert_eq!(record.peak_in_flight, 1);
     }
 }

@@ -62,6 +62,14 @@ pub struct MockConfig {
     /// `--truth-header`: each answer says how long it queued, slept and was worked on.
     #[serde(default)]
     pub truth_header: bool,
+    /// `--backlog 4096`: connections that may wait to be accepted; the kernel may allow fewer.
+    #[serde(default = "default_backlog")]
+    pub backlog: u32,
+}
+
+/// The backlog without a flag.
+fn default_backlog() -> u32 {
+    4_096
 }
 
 /// A capacity that is low for a time.
@@ -155,6 +163,7 @@ impl Default for MockConfig {
             dip: None,
             rate_limit: None,
             truth_header: false,
+            backlog: default_backlog(),
         }
     }
 }
@@ -182,7 +191,7 @@ pub enum MockConfigError {
 
 impl MockConfig {
     /// The keys, in the order of the documentation; flags are the same words with dashes.
-    pub const KEYS: [&'static str; 17] = [
+    pub const KEYS: [&'static str; 18] = [
         "listen",
         "latency",
         "body_size",
@@ -200,6 +209,7 @@ impl MockConfig {
         "dip",
         "rate_limit",
         "truth_header",
+        "backlog",
     ];
 
     /// Sets one key from its text, the same for a flag and for a bench file. `fail` adds.
@@ -254,6 +264,7 @@ impl MockConfig {
             "truth_header" => {
                 self.truth_header = text.parse().map_err(|_| shape(text, "yes or no", "true"))?;
             }
+            "backlog" => self.backlog = positive(text, "number of connections")?,
             _ => return Err(MockConfigError::Unknown(key.to_owned())),
         }
         let failing: f64 = self.fail.iter().map(|fail| fail.share).sum();
@@ -379,8 +390,25 @@ pub struct MockRecord {
     /// The mock's own life, ns.
     #[serde(default)]
     pub life_ns: u64,
+    /// The backlog in effect after the kernel's clamp, where that could be read.
+    #[serde(default)]
+    pub backlog_effective: Option<u32>,
+    /// Answers written in each second of the mock's life in which there were any; of the first day.
+    #[serde(default)]
+    pub series: Vec<MockSecond>,
     /// The configuration in effect.
     pub config: MockConfig,
+}
+
+/// One second of the mock's own clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MockSecond {
+    /// Which, from 0 at the start of the record.
+    pub second: u32,
+    /// Answers as configured.
+    pub served: u64,
+    /// Answers that were failures: planned statuses and bodies, refusals.
+    pub failed: u64,
 }
 
 /// Sleep asked and slept.

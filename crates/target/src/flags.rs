@@ -29,6 +29,7 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
         dip,
         rate_limit,
         truth_header,
+        backlog,
     } = config;
     let mut flags = Vec::new();
     let mut flag = |name: &str, value: String| flags.extend([format!("--{name}"), value]);
@@ -37,6 +38,9 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
     flag("latency", law.as_ref().map_or_else(constant, |law| law.text(*latency_ns)));
     flag("body-size", body_size_bytes.to_string());
     flag("seed", seed.to_string());
+    if *backlog != MockConfig::default().backlog {
+        flag("backlog", backlog.to_string());
+    }
     if let Some(stall) = stall {
         flag("stall", format!("{}ns/{}ns", stall.length_ns, stall.period_ns));
     }
@@ -144,12 +148,13 @@ mod tests {
             ("dip", "10s..20s:0.25x"),
             ("rate_limit", "10/min"),
             ("truth_header", "true"),
+            ("backlog", "16"),
         ] {
             config.set(key, value).expect(key);
         }
         let flags = mock_flags(&config);
         assert_eq!(read(&flags), config);
-        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency lognormal:10500000ns:0.25 --body-size 1024 --seed 9 --stall 1000000000ns/5000000000ns --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5000000000ns:10x --drift 1%/min --slow-after 10000000000ns:1.3x --spike 3.5%:225000000ns --close 100 --serialise 22000000ns --workers 8 --queue 0 --dip 10000000000ns..20000000000ns:0.25x --rate-limit 10/60000000000ns --truth-header true");
+        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency lognormal:10500000ns:0.25 --body-size 1024 --seed 9 --backlog 16 --stall 1000000000ns/5000000000ns --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5000000000ns:10x --drift 1%/min --slow-after 10000000000ns:1.3x --spike 3.5%:225000000ns --close 100 --serialise 22000000ns --workers 8 --queue 0 --dip 10000000000ns..20000000000ns:0.25x --rate-limit 10/60000000000ns --truth-header true");
     }
 
     /// A share as a person may write it, through the reader.

@@ -16,6 +16,13 @@ pub(crate) fn run(arguments: &MockArguments, output: &Output) -> Outcome {
     if !server.is_loopback() {
         output.remark("note: the mock listens beyond loopback");
     }
+    let (asked, effective) = (server.backlog(), server.effective_backlog());
+    if let Some(effective) = effective.filter(|effective| *effective < asked) {
+        output.remark(&format!(
+            "note: the kernel clamps a backlog of {asked} to {effective}; raise \
+             net.core.somaxconn, or a full queue of connections will look like a knee"
+        ));
+    }
     let mut control =
         mock::Control::new().and_then(mock::Control::with_signals).map_err(Failure::failed)?;
     if let Some(JsonTarget::File(path)) = &arguments.json.json {
@@ -50,6 +57,7 @@ fn config(arguments: &MockArguments) -> Result<MockConfig, Failure> {
         ("dip", arguments.dip.as_ref()),
         ("rate_limit", arguments.rate_limit.as_ref()),
         ("truth_header", arguments.truth_header.as_ref()),
+        ("backlog", arguments.backlog.as_ref()),
     ];
     let given = single.into_iter().filter_map(|(key, text)| text.map(|text| (key, text)));
     for (key, text) in given.chain(arguments.fail.iter().map(|text| ("fail", text))) {

@@ -326,7 +326,7 @@ fn every_flag_of_the_mock_is_echoed_in_its_record() {
     let flags = "--latency lognormal:3ms:0.5 --body-size 5KB --seed 7 --stall 1s/5s --fail 1%:status=503 \
                  --fail 2%:body --fail 3%:reset --fail 4%:never --cold 5s:10x --drift +1%/min \
                  --slow-after 10s:1.3x --spike 3.5%:225ms --close 9 --serialise 22ms --workers 8 --queue 7 \
-                 --dip 10s..20s:0.25x --rate-limit 10/min --truth-header true --json mock.json";
+                 --dip 10s..20s:0.25x --rate-limit 10/min --truth-header true --backlog 16 --json mock.json";
     let arguments: Vec<&str> = ["mock"].into_iter().chain(flags.split_whitespace()).collect();
     let mock = lab.spawn(&arguments);
     let address = listening(&mock);
@@ -341,6 +341,24 @@ fn every_flag_of_the_mock_is_echoed_in_its_record() {
     }
     assert_eq!(record.config, config);
     assert_eq!((record.served, record.failed), (0, 0));
+}
+
+/// K-117, E-018: the kernel clamps a backlog in silence, the mock does not.
+#[test]
+fn a_clamped_backlog_is_said_and_recorded() {
+    let lab = Lab::new();
+    // A network namespace of its own, so that the machine's setting stays as it is.
+    let script = "echo 16 > /proc/sys/net/core/somaxconn && \
+                  exec \"$0\" mock --listen 0.0.0.0:0 --backlog 1024 --json mock.json";
+    let command =
+        lab.command("unshare", &["--user", "--map-root-user", "--net", "sh", "-c", script, ASSAY]);
+    let mock = Running::start(command);
+    listening(&mock);
+    mock.signal(Signal::TERM);
+    let ran = mock.finish().expect(0);
+    assert!(ran.stderr.contains("clamps a backlog of 1024 to 16"), "{}", ran.stderr);
+    let record: record::mock::MockRecord = crate::support::read(&lab.path().join("mock.json"));
+    assert_eq!((record.config.backlog, record.backlog_effective), (1_024, Some(16)));
 }
 
 /// A closed standard output does not make a matrix fail half-way.

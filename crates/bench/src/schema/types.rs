@@ -215,6 +215,8 @@ pub(super) struct Mock {
     rate_limit: Option<MockSetting>,
     /// Each answer says how long it queued, slept and was worked on.
     truth_header: Option<MockSetting>,
+    /// Connections that may wait to be accepted.
+    backlog: Option<MockSetting>,
 }
 
 /// How a process is stopped.

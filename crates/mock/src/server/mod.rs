@@ -75,6 +75,7 @@ pub struct Server {
     answers: Answers,
     treatment: Decider,
     local_addr: SocketAddr,
+    backlog_effective: Option<u32>,
     /// When the server bound: the start of everything that depends on time.
     started_ns: u64,
     listener: OwnedFd,
@@ -112,7 +113,7 @@ impl Server {
         limits.connections = limits.connections.min(room.unwrap_or(usize::MAX)).max(1);
         limits.pipelined = limits.pipelined.max(1);
 
-        let (listener, local_addr) = listener::listen(&config.listen)?;
+        let (listener, local_addr) = listener::listen(&config.listen, config.backlog)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system("epoll"))?;
         // A nanosecond timeout needs `epoll_pwait2`: found out now, not while serving.
         epoll::wait(&epoll, &mut [MaybeUninit::uninit()], Some(&timespec(1)))
@@ -124,6 +125,7 @@ impl Server {
         Ok(Self {
             answers: Answers::new(&config),
             treatment: Decider::new(&config)?,
+            backlog_effective: listener::effective_backlog(config.backlog),
             config,
             local_addr,
             started_ns: now_ns,
@@ -144,6 +146,19 @@ impl Server {
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// The backlog that was asked for.
+    #[must_use]
+    pub fn backlog(&self) -> u32 {
+        self.config.backlog
+    }
+
+    /// The backlog in effect, where the kernel's limit can be read; fewer than asked for look like
+    /// a knee of whatever is measured.
+    #[must_use]
+    pub fn effective_backlog(&self) -> Option<u32> {
+        self.backlog_effective
     }
 
     /// Whether only this host can reach it.
@@ -187,8 +202,7 @@ impl Server {
     fn flush(&mut self, control: &mut Control) {
         self.catch_up(control);
         self.close_where(|connection| connection.peer_closed);
-        let record = self.ledger.record(Monotonic.now_ns(), &self.config);
-        control.flushed(record);
+        control.flushed(self.record());
         let (in_flight, unsettled) = (self.ledger.in_flight(), self.ledger.unsettled());
         self.ledger = Ledger::open(Monotonic.now_ns(), in_flight, unsettled);
         for connection in self.slots.iter().filter_map(|slot| slot.connection.as_ref()) {
@@ -203,7 +217,12 @@ impl Server {
         self.close_where(|_| true);
         assert_eq!(self.ledger.in_flight(), 0, "a closed connection has nothing in flight");
         assert_eq!(self.ledger.unsettled(), 0, "every request read has one outcome");
-        self.ledger.record(Monotonic.now_ns(), &self.config)
+        self.record()
+    }
+
+    fn record(&self) -> MockRecord {
+        let record = self.ledger.record(Monotonic.now_ns(), &self.config);
+        MockRecord { backlog_effective: self.backlog_effective, ..record }
     }
 
     /// Does all that is pending, until it is quiet.
