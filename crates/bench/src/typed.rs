@@ -87,7 +87,7 @@ pub(crate) fn target(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> 
             }
             let is_default = bring_up.is_none_or(|node| node.origin.as_deref() == Some("default"));
             (
-                TargetKind::Mock(mock),
+                TargetKind::Mock(Box::new(mock)),
                 address,
                 if is_default { MOCK_BRING_UP_NS } else { bring_up_ns },
             )

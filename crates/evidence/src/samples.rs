@@ -134,6 +134,8 @@ pub fn mock() -> MockRecord {
             ..summary(26_400, 9_800_000)
         },
         queued_ns: summary(26_400, 0),
+        backlog_effective: Some(4_096),
+        series: Vec::new(),
         sleep: Sleep { asked_ns: 258_720_000_000, slept_ns: summary(26_400, 9_800_000) },
         distinct_peer_ports: 8,
         cpu_ns: 1_100_000_000,
@@ -148,7 +150,7 @@ pub fn effective() -> Effective {
     Effective {
         target: Target {
             name: "api".to_owned(),
-            kind: TargetKind::Mock(mock().config),
+            kind: TargetKind::Mock(Box::new(mock().config)),
             address: None,
             env: BTreeMap::new(),
             cwd: None,

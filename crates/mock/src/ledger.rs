@@ -313,16 +313,22 @@ mod tests {
     #[test]
     fn answers_are_counted_by_the_second_and_gaps_are_none() {
         let mut ledger = Ledger::open(500, 0, 0);
-        for (second, outcome) in
-            [(0, Outcome::Served), (0, Outcome::Status), (2, Outcome::Served), (90_000, Outcome::Served)]
-        {
+        for (second, outcome) in [
+            (0, Outcome::Served),
+            (0, Outcome::Status),
+            (2, Outcome::Served),
+            (90_000, Outcome::Served),
+        ] {
             let now_ns = 500 + second * 1_000_000_000;
             ledger.request_read(now_ns, 1);
             ledger.answered(outcome, now_ns, now_ns);
             ledger.left_flight();
         }
-        let expected = [(0, 1, 1), (2, 1, 0)]
-            .map(|(second, served, failed)| MockSecond { second, served, failed });
+        let expected = [(0, 1, 1), (2, 1, 0)].map(|(second, served, failed)| MockSecond {
+            second,
+            served,
+            failed,
+        });
         let record = ledger.record(9, &MockConfig::default());
         assert_eq!((&record.series[..], record.served), (&expected[..], 3));
     }

@@ -234,7 +234,7 @@ pub enum TargetKind {
     /// A process: its arguments, program first.
     Command(Vec<String>),
     /// assay's own mock.
-    Mock(MockConfig),
+    Mock(Box<MockConfig>),
     /// Something that runs already; never started, never patched.
     Url(String),
 }

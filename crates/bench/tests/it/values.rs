@@ -2,8 +2,9 @@
 
 use bench::Overrides;
 use insta::assert_snapshot;
+use record::plan::TargetKind;
 
-use crate::support::{chosen, refused, single, with};
+use crate::support::{chosen, plan, refused, single, with};
 
 #[test]
 fn unknown_key() {
@@ -33,7 +34,7 @@ bench.toml:13:1: unknown key `stages` in `[load.other]`
     bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
       13 | mock = { latencey = "1s" }
          |          ^^^^^^^^
-         = help: valid keys: `latency`, `body_size`, `seed`, `stall`, `fail`, `cold`, `drift`, `slow_after`, `spike`, `close`, `serialise`, `workers`, `queue`, `dip`, `rate_limit`, `truth_header`
+         = help: valid keys: `latency`, `body_size`, `seed`, `stall`, `fail`, `cold`, `drift`, `slow_after`, `spike`, `close`, `serialise`, `workers`, `queue`, `dip`, `rate_limit`, `truth_header`, `backlog`
     "#);
     assert_snapshot!(refused(&single("[factors.f]\na = {}\nb = { target.evn.X = 1 }")), @"
 bench.toml:10:14: unknown key `evn` in level `b`; nearest `env`
@@ -129,6 +130,28 @@ bench.toml:17:7: missing directory `missing-too`
      |       ^^^^^^^^^^^^^
      = help: looked for `/bench/missing-too`
 "#);
+    // The histogram of a mock's latency is a file like any other: absolute in the plan, and hashed.
+    let latency = |file: &str| {
+        with(&format!(
+            "[factors]\ntarget = \"x\"\n[target.x]\nmock = {{ latency = \"histogram:{file}\" }}"
+        ))
+    };
+    assert_snapshot!(refused(&latency("missing.txt")), @r#"
+    bench.toml:15:20: missing file `missing.txt`
+      15 | mock = { latency = "histogram:missing.txt" }
+         |                    ^^^^^^^^^^^^^^^^^^^^^^^
+         = help: looked for `/bench/missing.txt`
+    "#);
+    let plan = plan(&latency("traces/day.txt"));
+    let TargetKind::Mock(mock) = &plan.cells[0].effective.target.kind else { panic!("no mock") };
+    let file = "/bench/traces/day.txt".to_owned();
+    assert_eq!(mock.law, Some(record::mock::Law::Histogram { file }));
+    assert!(
+        plan.files.iter().any(|file| file.path.ends_with("traces/day.txt")),
+        "{:?}",
+        plan.files
+    );
+
     let missing = bench::plan(std::path::Path::new("/no/such/bench.toml"), &Overrides::default());
     assert_snapshot!(missing.unwrap_err().render(), @"
 cannot read `/no/such/bench.toml`: No such file or directory (os error 2)

@@ -186,7 +186,7 @@ fn a_process_that_prints_a_line() {
 }
 
 fn mock(config: MockConfig) -> Target {
-    target(TargetKind::Mock(config))
+    target(TargetKind::Mock(Box::new(config)))
 }
 
 fn a_mock_is_flushed_and_stopped() {
