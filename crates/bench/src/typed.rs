@@ -409,7 +409,8 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
         reading.report(Report::at(fields.at, message).help(help));
     }
     let cooldown_ns = fields.get("cooldown", reading, read::duration).unwrap_or(0);
-    let connections = fields.get("connections", reading, read::word("connections", &["per-user"]));
+    let connections =
+        fields.get("connections", reading, read::word("connections", &["per-user", "new"]));
     let max_connections = fields.get("max_connections", reading, |node| USERS.read_u32(node));
     let timeout_ns = fields.get("timeout", reading, read::some_duration).unwrap_or(0);
     let model = match kind? {

@@ -65,8 +65,10 @@ pub fn load() -> LoadRecord {
         rate_per_s: 800.0,
         latency_ns: summary(24_000, 10_000_000),
         service_ns: summary(24_000, 9_900_000),
+        unowned_ns: Summary::default(),
         failed_latency_ns: Summary::default(),
         lag_ns: LagSummary::default(),
+        connection_mode: "per-user".to_owned(),
         connections: Connections {
             opened: 8,
             distinct_ports: 8,

@@ -20,6 +20,7 @@ mod request;
 mod response;
 mod run;
 mod series;
+mod server_timing;
 mod worker;
 
 pub use arrivals::ConstantRate;

@@ -28,6 +28,7 @@ pub(crate) struct Recorder {
     pub(crate) failures: Failures,
     pub(crate) samples: Vec<FailureSample>,
     pub(crate) service: Counts,
+    pub(crate) unowned: Counts,
     pub(crate) failed_latency: Counts,
     pub(crate) lag: Counts,
     pub(crate) series: Series,
@@ -46,6 +47,7 @@ impl Recorder {
             failures: Failures::default(),
             samples: Vec::new(),
             service: Counts::default(),
+            unowned: Counts::default(),
             failed_latency: Counts::default(),
             lag: Counts::default(),
             series: Series::new(),
@@ -95,6 +97,14 @@ impl Recorder {
             self.worker.succeeded += 1;
             self.service.record(end_ns.saturating_sub(times.sent_ns));
             self.series.succeeded(times.due_ns, end_ns.saturating_sub(times.due_ns));
+        }
+    }
+
+    /// What of a success's wait the target did not account for.
+    #[inline]
+    pub(crate) fn unowned(&mut self, phase: Phase, unowned_ns: u64) {
+        if phase == Phase::Window {
+            self.unowned.record(unowned_ns);
         }
     }
 

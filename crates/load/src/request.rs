@@ -13,8 +13,9 @@ pub(crate) struct Request {
     pub(crate) is_head: bool,
 }
 
-/// Builds the request; headers of the scenario replace the ones that are added by default.
-pub(crate) fn build(scenario: &Scenario, host: &str) -> Request {
+/// Builds the request; headers of the scenario replace the ones that are added by default. A request
+/// with a connection of its own says that it is the last there.
+pub(crate) fn build(scenario: &Scenario, host: &str, own_connection: bool) -> Request {
     let given = |name: &str| scenario.headers.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
     let mut head = format!("{} {} HTTP/1.1\r\n", scenario.method, scenario.path);
     if !given("host") {
@@ -22,6 +23,9 @@ pub(crate) fn build(scenario: &Scenario, host: &str) -> Request {
     }
     if !given("user-agent") {
         head.push_str("User-Agent: assay\r\n");
+    }
+    if own_connection && !given("connection") {
+        head.push_str("Connection: close\r\n");
     }
     for (name, value) in &scenario.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
@@ -56,7 +60,7 @@ mod tests {
 
     #[test]
     fn defaults_are_added_and_replaced() {
-        let text = |s: &Scenario| String::from_utf8(build(s, "h:1").bytes).unwrap();
+        let text = |s: &Scenario| String::from_utf8(build(s, "h:1", false).bytes).unwrap();
         assert_eq!(
             text(&scenario("GET", &[], None)),
             "GET /a?b=c HTTP/1.1\r\nHost: h:1\r\nUser-Agent: assay\r\n\r\n"
@@ -65,6 +69,8 @@ mod tests {
             text(&scenario("POST", &[("host", "x"), ("X-A", "1")], Some("hi"))),
             "POST /a?b=c HTTP/1.1\r\nUser-Agent: assay\r\nhost: x\r\nX-A: 1\r\nContent-Length: 2\r\n\r\nhi"
         );
+        let own = build(&scenario("GET", &[], None), "h", true).bytes;
+        assert!(String::from_utf8(own).unwrap().contains("\r\nConnection: close\r\n"));
         assert!(text(&scenario("PUT", &[], None)).contains("Content-Length: 0\r\n"));
     }
 }

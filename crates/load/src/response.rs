@@ -4,6 +4,8 @@
 //! framings of RFC 9112 section 6.3: no body for HEAD, 204 and 304, chunked, content length,
 //! and until close. It never panics on any input.
 
+use crate::server_timing::ServerTiming;
+
 /// A longer head is malformed.
 pub(crate) const MOST_HEAD_BYTES: usize = 64 * 1024;
 /// More headers are malformed.
@@ -61,6 +63,7 @@ pub struct ResponseParser {
     is_head: bool,
     interim: u32,
     started: bool,
+    owned_ns: Option<u64>,
 }
 
 impl Default for ResponseParser {
@@ -73,6 +76,7 @@ impl Default for ResponseParser {
             is_head: false,
             interim: 0,
             started: false,
+            owned_ns: None,
         }
     }
 }
@@ -87,6 +91,7 @@ impl ResponseParser {
         self.is_head = is_head;
         self.interim = 0;
         self.started = false;
+        self.owned_ns = None;
     }
 
     /// The status, once the head was read.
@@ -99,6 +104,12 @@ impl ResponseParser {
     #[must_use]
     pub fn keep_alive(&self) -> bool {
         self.keep_alive
+    }
+
+    /// The time that the target says it spent on this request, ns, once the head was read.
+    #[must_use]
+    pub fn owned_ns(&self) -> Option<u64> {
+        self.owned_ns
     }
 
     /// Whether any byte of this answer arrived.
@@ -218,6 +229,8 @@ impl ResponseParser {
         let mut content_length: Option<u64> = None;
         let mut chunked = false;
         let mut other_coding = false;
+        let mut owned_ns = None;
+        let mut is_timed = false;
         for header in response.headers.iter() {
             let name = header.name;
             match name.len() {
@@ -228,6 +241,8 @@ impl ResponseParser {
                         keep_alive = true;
                     }
                 }
+                12 if name.eq_ignore_ascii_case("mock-time-ns") => owned_ns = decimal(header.value),
+                13 if name.eq_ignore_ascii_case("server-timing") => is_timed = true,
                 14 if name.eq_ignore_ascii_case("content-length") => {
                     let value = decimal(header.value)
                         .ok_or(Malformed("the content length is no number"))?;
@@ -251,6 +266,16 @@ impl ResponseParser {
             }
             return Ok(Some(length));
         }
+        if is_timed && owned_ns.is_none() {
+            let mut timing = ServerTiming::default();
+            for header in response.headers.iter() {
+                if header.name.eq_ignore_ascii_case("server-timing") {
+                    timing.take(header.value);
+                }
+            }
+            owned_ns = timing.owned_ns();
+        }
+        self.owned_ns = owned_ns;
         self.keep_alive = keep_alive;
         self.state = if self.is_head || status == 204 || status == 304 {
             State::Complete

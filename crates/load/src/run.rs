@@ -23,6 +23,8 @@ use crate::worker::{Published, Schedule, Shared, Source, Worker};
 
 /// Connections that an open loop may open without a cap of its own.
 const MOST_CONNECTIONS: u64 = 10_000;
+/// The connection mode in which each request has a connection of its own.
+const NEW_CONNECTIONS: &str = "new";
 /// Descriptors that are not for connections: epoll sets, standard streams, slack.
 const OTHER_DESCRIPTORS: u64 = 64;
 /// Between two progress events.
@@ -87,12 +89,14 @@ pub fn run(
     let start_ns = Monotonic.now_ns() + HEAD_START_NS;
     let (warmup, measure) = sources.extents(job);
     let host = job.host.as_deref().unwrap_or(&job.address);
+    let new_connections = job.load.connections == NEW_CONNECTIONS;
     let shared = Shared {
         address,
-        warmup_request: request::build(&job.scenario, host),
-        request: request::build(&job.scenario, host),
+        warmup_request: request::build(&job.scenario, host, new_connections),
+        request: request::build(&job.scenario, host, new_connections),
         expect: &job.scenario.expect,
         timeout_ns: job.load.timeout_ns,
+        new_connections,
         phases: Phases::new(start_ns, warmup, measure, job.load.cooldown_ns),
         stop,
         start_ns,
@@ -351,6 +355,7 @@ fn assemble(
     let mut failures = Failures::default();
     let mut failure_samples = Vec::new();
     let mut service = stats::histogram::new();
+    let mut unowned = stats::histogram::new();
     let mut failed_latency = stats::histogram::new();
     let mut lag = stats::histogram::new();
     let (mut unsent, mut queued_peak, mut in_flight_peak) = (0, 0, 0);
@@ -368,6 +373,7 @@ fn assemble(
         failures.merge(&books.failures);
         failure_samples.append(&mut books.samples);
         books.service.add_to(&mut service);
+        books.unowned.add_to(&mut unowned);
         books.failed_latency.add_to(&mut failed_latency);
         books.lag.add_to(&mut lag);
         sent_in_warmup |= books.sent_in_warmup;
@@ -388,7 +394,7 @@ fn assemble(
     let mut all_series: Vec<_> = workers.into_iter().map(|worker| worker.recorder.series).collect();
     let (series, latency) = series::merge(&mut all_series, window_ns);
 
-    let histograms: BTreeMap<String, String> = [
+    let mut histograms: BTreeMap<String, String> = [
         ("latency.succeeded", &latency),
         ("latency.failed", &failed_latency),
         ("service.succeeded", &service),
@@ -397,6 +403,9 @@ fn assemble(
     .into_iter()
     .map(|(name, histogram)| (name.to_owned(), stats::histogram::encode(histogram)))
     .collect();
+    if !unowned.is_empty() {
+        histograms.insert("unowned".to_owned(), stats::histogram::encode(&unowned));
+    }
     let step = Step {
         name: job.scenario.name.clone(),
         sent: totals.sent,
@@ -441,8 +450,10 @@ fn assemble(
         },
         latency_ns: stats::histogram::summarise(&latency),
         service_ns: stats::histogram::summarise(&service),
+        unowned_ns: stats::histogram::summarise(&unowned),
         failed_latency_ns: stats::histogram::summarise(&failed_latency),
         lag_ns: stats::histogram::summarise_lag(&lag),
+        connection_mode: job.load.connections.clone(),
         connections,
         generator: Generator {
             cpu_user_ns: usage.end.cpu_user_ns - usage.start.cpu_user_ns,

@@ -40,6 +40,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) request: Request,
     pub(crate) expect: &'a Expect,
     pub(crate) timeout_ns: u64,
+    /// Each request has a connection of its own.
+    pub(crate) new_connections: bool,
     pub(crate) phases: Phases,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) start_ns: u64,
@@ -510,6 +512,7 @@ impl<'a> Worker<'a> {
         let now_ns = Monotonic.now_ns();
         self.last_answer_ns = now_ns;
         let connection = &mut self.slots[slot as usize];
+        let keep = keep && !self.shared.new_connections;
         self.recorder.answered();
         let status = connection.parser.status();
         let verdict = if extra_bytes > 0 {
@@ -522,6 +525,10 @@ impl<'a> Worker<'a> {
                 let Some(in_flight) = connection.in_flight.take() else { return };
                 connection.stage = Stage::Idle;
                 self.recorder.succeeded(in_flight.phase, in_flight.times, now_ns);
+                if let Some(owned_ns) = connection.parser.owned_ns() {
+                    let wait_ns = now_ns.saturating_sub(in_flight.attempt_ns);
+                    self.recorder.unowned(in_flight.phase, wait_ns.saturating_sub(owned_ns));
+                }
                 if !keep {
                     self.close(slot);
                 }

@@ -335,3 +335,70 @@ fn a_cold_start_stays_in_the_warm_up() {
     let (cold, warm_up) = cold_and_warm_up(0);
     assert!(cold > warm_up, "{cold} cold requests, {warm_up} in the warm-up");
 }
+
+/// K-104: a request with a connection of its own never shares it, whatever the target would allow.
+#[test]
+fn new_connections_are_as_many_as_requests() {
+    for model in [Model::Users(3), Model::Rate(500.0)] {
+        let witness = Witness::start(&[]);
+        let mut job = job(witness.address, model, Extent::Count(60));
+        job.load.connections = "new".into();
+        let record = run(&job);
+        let seen = witness.stop();
+        assert_balanced(&record);
+        assert_eq!(record.connection_mode, "new");
+        assert_eq!(record.failed, 0, "{:?}", record.failures);
+        assert_eq!(record.connections.opened, record.whole_life.sent);
+        assert_eq!(seen.distinct_peer_ports, record.connections.distinct_ports);
+    }
+}
+
+/// Answers each request of one connection after `wait`, with this head line.
+fn answers_after(wait: std::time::Duration, header: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // Ends with the test's connection.
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        while stream.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {
+            std::thread::sleep(wait);
+            let answer = format!("HTTP/1.1 200 OK\r\n{header}Content-Length: 2\r\n\r\nhi");
+            if stream.write_all(answer.as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    address
+}
+
+/// K-112: what the target does not own up to is found, and what it does is taken off.
+#[test]
+fn the_wait_that_nobody_owns_is_told() {
+    let wait = std::time::Duration::from_millis(15);
+    let unowned = |header| {
+        let mut job = job(answers_after(wait, header), Model::Users(1), Extent::Count(10));
+        job.load.warmup = Extent::Ns(0);
+        job.scenario.expect = Expect { status: vec![200], body: None, size_bytes: None };
+        run(&job).unowned_ns
+    };
+    // It says 5 of its 15 ms: 10 are nobody's.
+    for header in ["Mock-Time-Ns: 5000000\r\n", "Server-Timing: db;dur=2, app;dur=3\r\n"] {
+        let told = unowned(header);
+        assert_eq!(told.count, 10);
+        assert!(told.min >= Some(9_990_000), "{told:?}");
+    }
+    // More than was waited for leaves nothing, and silence is no zero.
+    assert_eq!(unowned("Mock-Time-Ns: 3600000000000\r\n").max, Some(0));
+    assert_eq!(unowned("").count, 0);
+}
+
+#[test]
+fn the_mock_owns_what_it_slept() {
+    let witness = Witness::start(&[("latency", "10ms"), ("truth_header", "true")]);
+    let record = run(&job(witness.address, Model::Users(2), Extent::Count(20)));
+    witness.stop();
+    assert_eq!(record.unowned_ns.count, record.succeeded);
+    // Each wait holds the sleep, what is unowned does not.
+    assert!(record.latency_ns.min >= Some(9_990_000));
+    assert!(record.unowned_ns.min < record.latency_ns.min, "{:?}", record.unowned_ns);
+}

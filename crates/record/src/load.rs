@@ -59,11 +59,18 @@ pub struct LoadRecord {
     pub latency_ns: Summary,
     /// Successes: from the first byte sent to the last byte received.
     pub service_ns: Summary,
+    /// Successes whose answer said what the target spent on it (`Server-Timing`, the mock's
+    /// `Mock-Time-Ns`): what of the wait, connecting included, nobody accounts for.
+    #[serde(default)]
+    pub unowned_ns: Summary,
     /// Failures that got an answer: from due to the last byte.
     #[serde(default)]
     pub failed_latency_ns: Summary,
     /// Send lag: sent minus due.
     pub lag_ns: LagSummary,
+    /// How connections were used: `per-user`, or `new` for each request.
+    #[serde(default = "per_user")]
+    pub connection_mode: String,
     /// Connections over the whole life.
     pub connections: Connections,
     /// The generator's own cost, over the window.
@@ -84,6 +91,10 @@ pub struct LoadRecord {
     /// Most requests in flight at one instant, by the sum of each thread's own peak.
     #[serde(default)]
     pub in_flight_peak: u64,
+}
+
+fn per_user() -> String {
+    "per-user".to_owned()
 }
 
 /// A bounded sample of one failure.
@@ -162,7 +173,8 @@ pub struct Step {
     /// SHA-256 of the request bytes sent in the window.
     #[serde(default)]
     pub request_sha256: Option<String>,
-    /// Histograms by name: `latency.succeeded`, `latency.failed`, `service.succeeded`, `lag`;
+    /// Histograms by name: `latency.succeeded`, `latency.failed`, `service.succeeded`, `lag`,
+    /// `unowned`;
     /// HdrHistogram V2 (deflate) in base64, values in ns.
     pub histograms: BTreeMap<String, String>,
 }

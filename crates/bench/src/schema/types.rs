@@ -368,6 +368,8 @@ pub(super) struct Load {
 pub(super) enum Connections {
     /// One for each user, reused.
     PerUser,
+    /// One for each request.
+    New,
 }
 
 /// A factor.

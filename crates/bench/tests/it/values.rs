@@ -260,7 +260,7 @@ bench.toml:14:11: `0` measures nothing; write `"30s"`
 bench.toml:15:11: `0s` is no time at all; write `"30s"`
   15 | timeout = "0s"
      |           ^^^^
-bench.toml:16:15: `shared` is no value of `connections`; valid: `per-user`
+bench.toml:16:15: `shared` is no value of `connections`; valid: `per-user`, `new`
   16 | connections = "shared"
      |               ^^^^^^^^
 bench.toml:17:19: `-1` is not a whole number from 1 to 100000

@@ -95,8 +95,31 @@ fn balance(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
     });
 }
 
-/// One connection for each user, opened again only after a request that ended without one.
+/// The connection mode in which each request has a connection of its own.
+const NEW: &str = "new";
+
+/// Connections as the mode says: one for each user, or one for each request.
 fn connections(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
+    if load.connection_mode == NEW {
+        one_for_each_request(judgement, load, bounds);
+    } else {
+        one_for_each_user(judgement, load, bounds);
+    }
+}
+
+/// A connection for each request: none carried two.
+fn one_for_each_request(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
+    let (sent, opened) = (load.whole_life.sent, load.connections.opened);
+    let share = (sent > 0).then(|| sent.saturating_sub(opened) as f64 / sent as f64);
+    let held = share.map(|share| share <= bounds.reconnects_share);
+    judgement.add("connection_shape", bounds, share, held, || {
+        format!("{opened} connections for {sent} requests that should have one each")
+    });
+    judgement.add("reconnects", bounds, None, None, String::new);
+}
+
+/// One connection for each user, opened again only after a request that ended without one.
+fn one_for_each_user(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
     let Some(users) = load.users.map(u64::from).filter(|_| load.whole_life.sent > 0) else {
         judgement.add("connection_shape", bounds, None, None, String::new);
         judgement.add("reconnects", bounds, None, None, String::new);

@@ -98,6 +98,19 @@ fn an_open_loop_has_no_more_in_flight_than_its_peak() {
 }
 
 #[test]
+fn a_connection_that_carries_two_requests_is_not_new() {
+    let with = |opened: fn(u64) -> u64| {
+        planted(samples::load(), |load| {
+            load.connection_mode = "new".to_owned();
+            load.connections.opened = opened(load.whole_life.sent);
+        })
+    };
+    assert_eq!(with(|sent| sent).reasons, []);
+    let shared = with(|_| 8);
+    insta::assert_snapshot!(reason(&shared, "connection_shape").detail, @"8 connections for 26400 requests that should have one each");
+}
+
+#[test]
 fn a_server_that_closes_its_connections_voids_the_run() {
     let opened = |count: u64| {
         move |load: &mut LoadRecord| {

@@ -240,7 +240,7 @@ pub const GATES: &[Gate] = &[
         source: "load.json: connections",
         record_test: "a_server_that_closes_its_connections_voids_the_run",
         run_test: "a_server_that_closes_every_connection_voids_the_run",
-        meaning: "the users did not keep their connections: one each, opened again only after a failure",
+        meaning: "connections were not used as `load.connections` says: one for each user, opened again only after a failure, or one for each request",
         remedy: "let the target keep connections open, and read its limit of requests for each",
     },
     Gate {
