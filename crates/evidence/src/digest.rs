@@ -10,6 +10,7 @@ use std::path::Path;
 use record::digest::{Digest, HostWindow, Identity, Metric, RoleResources};
 use record::load::LoadRecord;
 use record::meta::{Meta, Outcome, OutcomeState};
+use record::mock::MockRecord;
 use record::plan::{self, Compare, Gates, Plan};
 use record::resources::{Edge, HostRow, ResourceRow};
 use record::{Effect, Format, Scope, State, Summary, Validity, layout};
@@ -69,7 +70,11 @@ pub fn of_run(
         validity: validity.clone(),
         identity: identity_of(meta, sets),
         load: load.map(|load| stripped(load, validity)),
-        mock: run.mock.present().cloned(),
+        mock: run.mock.present().cloned().map(|mock| MockRecord {
+            // They stay in the run directory; nothing in a digest reads them.
+            histograms: BTreeMap::new(),
+            ..mock
+        }),
         resources,
         host,
         checks: judgement.checks,

@@ -10,7 +10,7 @@ use record::load::{Connections, Generator, LoadRecord, Second, Step, WholeLife, 
 use record::meta::{
     Build, FileHash, HostFacts, Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity,
 };
-use record::mock::{MockConfig, MockRecord, Sleep};
+use record::mock::{Arrivals, MockConfig, MockRecord, Sleep};
 use record::plan::{
     Cell, Compare, Cpus, Effective, Estimate, Expect, Extent, Factor, Fresh, Gates, Level, LevelOf,
     Load, Model, Plan, PlannedRun, Ready, RunKind, Scenario, Stop, Target, TargetKind,
@@ -139,7 +139,13 @@ pub fn mock() -> MockRecord {
         backlog_effective: Some(4_096),
         series: Vec::new(),
         sleep: Sleep { asked_ns: 258_720_000_000, slept_ns: summary(26_400, 9_800_000) },
+        histograms: BTreeMap::new(),
+        arrivals: Arrivals { count: 26_399, mean_ns: 1_250_000.0, variance_ns2: 1e10 },
         distinct_peer_ports: 8,
+        port_range: Some((32_768, 60_999)),
+        ports_saturated: false,
+        accepted: 8,
+        accepted_per_s: Some(8.0 / 33.0),
         cpu_ns: 1_100_000_000,
         life_ns: 34_000_000_000,
         config: MockConfig { latency_ns: 9_800_000, ..MockConfig::default() },

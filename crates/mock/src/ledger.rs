@@ -3,10 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
+use record::Format;
 use record::mock::{MockConfig, MockRecord, MockSecond, Sleep};
-use record::{Format, Summary};
 use rustix::time::{ClockId, clock_gettime};
+
+use distribution::Distribution;
+use gaps::Gaps;
+use ports::Ports;
+
+mod distribution;
+mod gaps;
+mod ports;
 
 /// Seconds of which answers are counted apart: a day.
 const SERIES_SECONDS: u64 = 86_400;
@@ -69,9 +76,9 @@ pub(crate) struct Ledger {
     slept_ns: Distribution,
     /// Answers of each second with one, in order.
     series: Vec<MockSecond>,
-    /// One bit for each port.
-    ports: Box<[u64; 1024]>,
-    distinct_ports: u64,
+    gaps: Gaps,
+    ports: Ports,
+    accepted: u64,
 }
 
 impl Ledger {
@@ -95,23 +102,27 @@ impl Ledger {
             asked_ns: 0,
             slept_ns: Distribution::default(),
             series: Vec::new(),
-            ports: Box::new([0; 1024]),
-            distinct_ports: 0,
+            gaps: Gaps::default(),
+            ports: Ports::default(),
+            accepted: 0,
         }
     }
 
-    /// A peer was seen: it connected, or a request of it was read.
+    /// A connection was accepted.
+    pub(crate) fn accepted(&mut self, port: u16) {
+        self.accepted += 1;
+        self.ports.see(port);
+    }
+
+    /// A peer was seen: a request of it is here from before.
     pub(crate) fn peer(&mut self, port: u16) {
-        let (word, bit) = (usize::from(port) / 64, 1 << (port % 64));
-        if self.ports[word] & bit == 0 {
-            self.ports[word] |= bit;
-            self.distinct_ports += 1;
-        }
+        self.ports.see(port);
     }
 
     /// A request was read in full.
     pub(crate) fn request_read(&mut self, now_ns: u64, port: u16) {
-        self.peer(port);
+        self.ports.see(port);
+        self.gaps.arrived(now_ns);
         self.read += 1;
         self.first_read_ns.get_or_insert(now_ns);
         self.in_flight += 1;
@@ -184,6 +195,8 @@ impl Ledger {
             .map(|(outcome, name)| (name.to_owned(), self.outcomes[outcome as usize]))
             .filter(|(_, count)| *count > 0)
             .collect();
+        let port_range = ports::ephemeral_range();
+        let ports_saturated = port_range.is_some_and(|range| self.ports.is_saturated(range));
         MockRecord {
             format: Format::v1("assay.mock"),
             served,
@@ -196,57 +209,27 @@ impl Ledger {
             service_ns: self.service_ns.summarise(),
             queued_ns: self.queued_ns.summarise(),
             sleep: Sleep { asked_ns: self.asked_ns, slept_ns: self.slept_ns.summarise() },
-            distinct_peer_ports: self.distinct_ports,
+            histograms: [
+                ("service", self.service_ns.encode()),
+                ("slept", self.slept_ns.encode()),
+                ("queued", self.queued_ns.encode()),
+                ("gap", self.gaps.encode()),
+            ]
+            .map(|(name, histogram)| (name.to_owned(), histogram))
+            .into(),
+            arrivals: self.gaps.summarise(),
+            distinct_peer_ports: self.ports.distinct(),
+            port_range,
+            ports_saturated,
+            accepted: self.accepted,
+            accepted_per_s: (window_ns > 0 && !ports_saturated)
+                .then(|| self.accepted as f64 * 1e9 / window_ns as f64),
             cpu_ns: cpu_ns().saturating_sub(self.cpu_at_open_ns),
             life_ns: now_ns.saturating_sub(self.opened_ns),
             // The server knows.
             backlog_effective: None,
             series: self.series.clone(),
             config: config.clone(),
-        }
-    }
-}
-
-/// Durations: percentiles from a histogram, extremes and mean exact, so that a sleep of the
-/// asked length is not shown as a shorter one by the rounding of a bucket.
-#[derive(Debug)]
-struct Distribution {
-    histogram: Histogram<u64>,
-    min_ns: u64,
-    max_ns: u64,
-    sum_ns: u128,
-}
-
-impl Default for Distribution {
-    fn default() -> Self {
-        Self { histogram: stats::histogram::new(), min_ns: u64::MAX, max_ns: 0, sum_ns: 0 }
-    }
-}
-
-impl Distribution {
-    fn add(&mut self, ns: u64) {
-        self.histogram.saturating_record(ns);
-        self.min_ns = self.min_ns.min(ns);
-        self.max_ns = self.max_ns.max(ns);
-        self.sum_ns += u128::from(ns);
-    }
-
-    fn summarise(&self) -> Summary {
-        let rounded = stats::histogram::summarise(&self.histogram);
-        if rounded.count == 0 {
-            return rounded;
-        }
-        let within = |p: Option<u64>| p.map(|ns| ns.clamp(self.min_ns, self.max_ns));
-        Summary {
-            count: rounded.count,
-            min: Some(self.min_ns),
-            mean: Some(self.sum_ns as f64 / rounded.count as f64),
-            p50: within(rounded.p50),
-            p90: within(rounded.p90),
-            p95: within(rounded.p95),
-            p99: within(rounded.p99),
-            p999: within(rounded.p999),
-            max: Some(self.max_ns),
         }
     }
 }
@@ -296,18 +279,6 @@ mod tests {
         assert_eq!((record.served, record.failed, record.window_ns), (0, 0, 0));
         assert_eq!(record.served_per_s, 0.0);
         assert!(record.failures.is_empty());
-    }
-
-    #[test]
-    fn extremes_and_mean_of_durations_are_exact() {
-        let mut durations = Distribution::default();
-        for ns in [2_000_001, 2_000_001, 2_000_001, 2_000_001, 2_000_001, 2_000_007] {
-            durations.add(ns);
-        }
-        let summary = durations.summarise();
-        assert_eq!((summary.min, summary.max), (Some(2_000_001), Some(2_000_007)));
-        assert_eq!(summary.mean, Some(2_000_002.0));
-        assert_eq!(summary.p50, Some(2_000_007), "a bucket's edge, within what was seen");
     }
 
     #[test]

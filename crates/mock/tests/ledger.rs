@@ -142,3 +142,43 @@ fn a_stop_may_come_before_the_start_and_a_flush_with_it() {
     assert_eq!(counts(&record), [0, 0, 0]);
     assert_eq!(flushed.iter().count(), 1);
 }
+
+#[test]
+fn arrivals_and_histograms_are_of_the_requests_that_were_read() {
+    let mock = Mock::start(&[("latency", "2ms")]);
+    let mut client = mock.client();
+    for _ in 0..20 {
+        client.get();
+    }
+    // Three in one piece: they are read at one instant, and wait for no answer.
+    client.send(GET.repeat(3));
+    for _ in 0..3 {
+        client.answer();
+    }
+    let record = mock.flush();
+    let seen = |name: &str| {
+        stats::histogram::decode(&record.histograms[name]).expect("as the mock encodes it")
+    };
+    let names: Vec<&str> = record.histograms.keys().map(String::as_str).collect();
+    assert_eq!(names, ["gap", "queued", "service", "slept"]);
+    for name in ["queued", "service", "slept"] {
+        assert_eq!(seen(name).len(), 23, "{name}");
+    }
+    // An upper edge of a bucket is not below what was slept.
+    assert!(seen("slept").max() >= 2_000_000);
+    let gaps = seen("gap");
+    assert_eq!((record.arrivals.count, gaps.len()), (22, 22));
+    // 20 requests wait for the 2 ms of the one before.
+    let total_ns = record.arrivals.mean_ns * 22.0;
+    assert!((39.9e6..=record.life_ns as f64).contains(&total_ns), "{total_ns}");
+    assert!(record.arrivals.variance_ns2 > 0.0);
+    assert_eq!((record.accepted, record.ports_saturated), (1, false));
+    let rate = record.accepted_per_s.expect("the map has room");
+    assert!((rate * record.window_ns as f64 / 1e9 - 1.0).abs() < 1e-9);
+    let (first, last) = record.port_range.expect("this host has one");
+    assert!(first <= last);
+
+    let quiet = mock.stop();
+    assert_eq!((quiet.accepted, quiet.accepted_per_s), (0, None), "no window, no rate");
+    assert_eq!(quiet.arrivals, record::mock::Arrivals::default());
+}

@@ -1,16 +1,15 @@
 //! The mock: its configuration, by the flags of `assay mock` or the keys of a bench file's
 //! `mock` table, and the record it leaves. `mock.json`, `assay mock --json`.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::units::{self, UnitError};
-use crate::{Format, Summary};
 
 mod law;
+mod seen;
 
 pub use law::{HISTOGRAM_BINS_MAX, Law, histogram};
+pub use seen::{Arrivals, MockRecord, MockSecond, Sleep};
 
 /// How the mock answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -351,71 +350,4 @@ fn fail(text: &str) -> Result<Fail, MockConfigError> {
         _ => return Err(error()),
     };
     Ok(Fail { share: share_of_requests(share)?, how })
-}
-
-/// The mock record: an independent witness of the load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MockRecord {
-    /// `assay.mock`.
-    pub format: Format,
-    /// Requests read in full and answered as configured.
-    pub served: u64,
-    /// Requests read in full and failed: planned failures, and answers nobody took.
-    pub failed: u64,
-    /// Failures by kind: `status`, `body`, `reset`, `never`, `abandoned` (the peer left before
-    /// its answer), `overloaded` (the queue was full), `limited` (over the rate of its address);
-    /// `malformed` is not among them: such bytes are no request.
-    #[serde(default)]
-    pub failures: BTreeMap<String, u64>,
-    /// Bytes that were no HTTP request: connections closed for it.
-    #[serde(default)]
-    pub malformed: u64,
-    /// `served` over `window_ns`.
-    pub served_per_s: f64,
-    /// From the first request read to the last answer written, ns.
-    pub window_ns: u64,
-    /// Most requests in flight at one instant.
-    pub peak_in_flight: u64,
-    /// From request read to answer written, ns.
-    pub service_ns: Summary,
-    /// Time in the queue for a worker and for the serialised section, ns, of requests that slept.
-    #[serde(default)]
-    pub queued_ns: Summary,
-    /// What was asked of the clock and what was slept.
-    pub sleep: Sleep,
-    /// Distinct peer ports seen.
-    pub distinct_peer_ports: u64,
-    /// The mock's own CPU, user and system, over its life, ns.
-    pub cpu_ns: u64,
-    /// The mock's own life, ns.
-    #[serde(default)]
-    pub life_ns: u64,
-    /// The backlog in effect after the kernel's clamp, where that could be read.
-    #[serde(default)]
-    pub backlog_effective: Option<u32>,
-    /// Answers written in each second of the mock's life in which there were any; of the first day.
-    #[serde(default)]
-    pub series: Vec<MockSecond>,
-    /// The configuration in effect.
-    pub config: MockConfig,
-}
-
-/// One second of the mock's own clock.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MockSecond {
-    /// Which, from 0 at the start of the record.
-    pub second: u32,
-    /// Answers as configured.
-    pub served: u64,
-    /// Answers that were failures: planned statuses and bodies, refusals.
-    pub failed: u64,
-}
-
-/// Sleep asked and slept.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sleep {
-    /// Sum of the sleeps asked for, ns.
-    pub asked_ns: u64,
-    /// The sleeps as they were, ns.
-    pub slept_ns: Summary,
 }

@@ -311,6 +311,9 @@ fn load_of_one_url() {
         "service_ns",
         "sleep",
         "distinct_peer_ports",
+        "histograms",
+        "arrivals",
+        "accepted",
         "cpu_ns",
         "config",
     ] {

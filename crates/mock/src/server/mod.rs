@@ -314,7 +314,7 @@ impl Server {
             return;
         }
         place.connection = Some(Connection::new(socket, peer, interest));
-        self.ledger.peer(peer.port);
+        self.ledger.accepted(peer.port);
     }
 
     /// An event of a connection.
