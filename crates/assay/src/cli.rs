@@ -67,6 +67,8 @@ pub(crate) enum Verb {
     Drill(DrillArguments),
     /// Say what changed between two recordings, profiles, GC logs or class histograms.
     Diff(DiffArguments),
+    /// Say what this machine can be trusted with.
+    Host(HostArguments),
     /// Tell finished, running, hung and died runs apart.
     Status(StatusArguments),
     /// Print the JSON Schema of the bench file.
@@ -506,6 +508,40 @@ fn counts(text: &str) -> Result<Operations, String> {
             Err("expected two counts above zero, as `20000,21500`, or three with --null".to_owned())
         }
     }
+}
+
+/// `assay host`.
+#[derive(Debug, Args)]
+pub(crate) struct HostArguments {
+    #[command(subcommand)]
+    pub(crate) question: HostQuestion,
+}
+
+/// What is asked of a machine.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HostQuestion {
+    /// Grade it: qualified, directional or unfit, with what limits it and what mends that.
+    Check(HostCheckArguments),
+}
+
+/// `assay host check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 qualified or directional; 2 wrong input; 5 unfit.")]
+pub(crate) struct HostCheckArguments {
+    /// A bench whose needs are held against the machine: users, connections, disk.
+    #[arg(long = "for", value_name = "BENCH")]
+    pub(crate) bench: Option<PathBuf>,
+    /// Read facts alone; without it probes measure for a few seconds.
+    #[arg(long)]
+    pub(crate) no_probes: bool,
+    /// Where results would be kept: its disk is looked at.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    /// Judge the copied trees `proc` and `sys` in a folder instead of this machine, without probes.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
 }
 
 /// `assay status`.

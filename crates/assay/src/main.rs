@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Digest(arguments) => verbs::digest::run(arguments, &output),
         Verb::Drill(arguments) => verbs::drill::run(arguments, &output),
         Verb::Diff(arguments) => verbs::diff::run(arguments, &output),
+        Verb::Host(arguments) => verbs::host::run(arguments, &output),
         Verb::Status(arguments) => verbs::status::run(arguments, &output),
         Verb::Schema(arguments) => verbs::schema::run(arguments, &output),
         Verb::Completions { shell } => verbs::shell::completions(*shell, &output),

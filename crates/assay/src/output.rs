@@ -11,7 +11,7 @@ use crate::cli::{ColorChoice, Global, JsonTarget};
 use crate::exit::Failure;
 
 /// Words that carry a judgement, with the SGR code that repeats it.
-const COLOURED: [(&str, &str); 9] = [
+const COLOURED: [(&str, &str); 12] = [
     ("valid", "32"),
     ("void", "31"),
     ("at_least", "33"),
@@ -21,6 +21,9 @@ const COLOURED: [(&str, &str); 9] = [
     ("equivalent", "36"),
     ("inconclusive", "33"),
     ("incomplete", "31"),
+    ("qualified", "32"),
+    ("directional", "33"),
+    ("unfit", "31"),
 ];
 
 /// Where a verb's words go.

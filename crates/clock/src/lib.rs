@@ -3,6 +3,8 @@
 //! Instants are nanoseconds of the kernel's monotonic clock, which all processes of one host
 //! share: the generator, the mock, the observer and the parent can compare theirs.
 
+pub mod spin;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::sys::resource::{UsageWho, getrusage};

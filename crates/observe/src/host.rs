@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use record::resources::{Edge, HostRow};
 
 use crate::procfs::{Table, kib_field_bytes};
+use crate::state;
 use crate::tree::tick_ns;
 
 /// Samples the host.
@@ -53,7 +54,7 @@ impl HostSampler {
             steal_ns: cpu.and_then(|cpu| cpu.steal_ns),
             load_1m: load.and_then(|text| text.split_ascii_whitespace().next()?.parse().ok()),
             frequency_hz: self.frequency_hz(),
-            temperature_millicelsius: self.temperature_millicelsius(),
+            temperature_millicelsius: state::temperature_millicelsius(&self.sys),
             memory_available_bytes: memory.and_then(|text| kib_field_bytes(&text, "MemAvailable")),
             foreign_pid: foreign.as_ref().map(|foreign| foreign.pid),
             foreign_share: foreign.as_ref().map(|foreign| foreign.share),
@@ -73,18 +74,6 @@ impl HostSampler {
             .collect();
         let mean = khz.iter().sum::<u64>().checked_div(khz.len() as u64)?;
         mean.checked_mul(1000)
-    }
-
-    /// The hottest zone that tells.
-    fn temperature_millicelsius(&self) -> Option<i64> {
-        fs::read_dir(self.sys.join("class/thermal"))
-            .ok()?
-            .flatten()
-            .filter(|zone| zone.file_name().to_string_lossy().starts_with("thermal_zone"))
-            .filter_map(|zone| {
-                fs::read_to_string(zone.path().join("temp")).ok()?.trim().parse().ok()
-            })
-            .max()
     }
 
     fn busiest_foreign(

@@ -14,6 +14,7 @@ use rustix::process::{Resource, Rlimit, getrlimit};
 use sha2::{Digest, Sha256};
 
 use crate::procfs::{Stat, field, kib_field_bytes};
+use crate::state::{governor, word};
 
 /// Kernel settings that matter to load, under `/proc/sys` with slashes for dots.
 const SYSCTLS: [&str; 9] = [
@@ -80,13 +81,6 @@ fn limit(limit: &Rlimit) -> String {
     format!("{}/{}", side(limit.current), side(limit.maximum))
 }
 
-/// The trimmed content of a small file, if there is any.
-fn word(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let text = text.trim();
-    if text.is_empty() { None } else { Some(text.to_owned()) }
-}
-
 /// `model name` on x86-64; where it is missing, as on aarch64, the part as the chip names it.
 fn cpu_model(proc: &Path) -> Option<String> {
     let text = fs::read_to_string(proc.join("cpuinfo")).ok()?;
@@ -109,18 +103,6 @@ fn cores(proc: &Path) -> u32 {
         line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     text.lines().filter(is_core).count() as u32
-}
-
-/// The governor of all cores; several are joined by `+`.
-fn governor(sys: &Path) -> Option<String> {
-    let mut governors: Vec<String> = fs::read_dir(sys.join("devices/system/cpu"))
-        .ok()?
-        .flatten()
-        .filter_map(|core| word(&core.path().join("cpufreq/scaling_governor")))
-        .collect();
-    governors.sort_unstable();
-    governors.dedup();
-    if governors.is_empty() { None } else { Some(governors.join("+")) }
 }
 
 fn sysctls(proc: &Path, sys: &Path) -> BTreeMap<String, String> {

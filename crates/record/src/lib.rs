@@ -13,6 +13,7 @@ pub mod digest;
 pub mod format;
 pub mod frozen;
 pub mod glob;
+pub mod host_check;
 pub mod job;
 pub mod layout;
 pub mod leaf;

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod drill;
+pub(crate) mod host;
 pub(crate) mod load;
 pub(crate) mod mock;
 pub(crate) mod plan;

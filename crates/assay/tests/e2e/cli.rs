@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{ASSAY, Bench, Lab, Running, meta, wait_for};
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "run",
     "plan",
     "load",
@@ -17,6 +17,7 @@ const VERBS: [&str; 12] = [
     "digest",
     "drill",
     "diff",
+    "host",
     "status",
     "schema",
     "completions",

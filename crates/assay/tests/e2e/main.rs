@@ -17,6 +17,7 @@ mod effect;
 mod extend;
 mod frozen;
 mod gates;
+mod hosts;
 mod inputs;
 mod labels;
 mod manipulation;

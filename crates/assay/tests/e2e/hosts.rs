@@ -1,0 +1,129 @@
+//! `assay host`: machines that are copied trees of files, and this one.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use record::host_check::{FindingVerdict, HostCheck, HostGrade};
+
+use crate::support::{Bench, Lab};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/hosts").join(name)
+}
+
+fn parsed(stdout: &str) -> HostCheck {
+    serde_json::from_str(stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))
+}
+
+/// K-125, E-003: the grade is the exit status, and each limit has its effect and its command.
+#[test]
+fn the_grade_of_a_machine_decides_the_exit_status() {
+    let lab = Lab::new();
+    for (name, word, code) in
+        [("graviton", "qualified", 0), ("laptop", "directional", 0), ("burstable", "unfit", 5)]
+    {
+        let root = fixture(name);
+        let ran = lab.assay(&["host", "check", "--root", root.to_str().expect("a path")]);
+        let ran = ran.expect(code);
+        let head = ran.stdout.lines().next().unwrap_or_default();
+        assert!(head.ends_with(word), "{name}: {head}");
+        assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
+        let json =
+            lab.assay(&["host", "check", "--json", "-", "--root", root.to_str().expect("a path")]);
+        let check = parsed(&json.expect(code).stdout);
+        assert_eq!((check.grade.word(), check.probes), (word, false), "{name}");
+        assert_eq!(check.format.name, "assay.host");
+    }
+    let laptop = fixture("laptop");
+    let ran = lab.assay(&["host", "check", "--root", laptop.to_str().expect("a path")]).expect(0);
+    assert!(ran.stdout.contains("$ sudo cpupower frequency-set -g performance"), "{}", ran.stdout);
+    let none = lab.assay(&["host", "check", "--root", "nowhere"]).expect(2);
+    assert!(none.stderr.contains("proc/stat"), "{}", none.stderr);
+}
+
+/// The bench says what it needs: users against descriptors, connections against ports.
+#[test]
+fn a_bench_is_held_against_the_machine() {
+    let lab = Lab::new();
+    lab.write("many.toml", &Bench::mock().load("users", "100").toml());
+    let root = fixture("container-small");
+    let arguments = ["host", "check", "--root", root.to_str().expect("a path"), "--json", "-"];
+    let ran = lab.assay(&[&arguments[..], &["--for", "many.toml"]].concat()).expect(5);
+    let check = parsed(&ran.stdout);
+    assert_eq!(check.bench.as_deref(), Some("many"));
+    let nofile = check.finding("nofile").expect("a finding");
+    assert_eq!(nofile.verdict, FindingVerdict::Unfit);
+    assert!(
+        nofile.effect.starts_with("100 users + 64 others = 164 are more than 64"),
+        "{nofile:?}"
+    );
+
+    // 2 users, 2 ms, a connection for each request: up to 1000 connections/s. On loopback the
+    // kernel's reuse after a second is enough.
+    lab.write("closes.toml", &Bench::mock().target("mock.close", "1").toml());
+    let root = fixture("graviton");
+    let arguments = ["host", "check", "--root", root.to_str().expect("a path"), "--json", "-"];
+    let ran = lab.assay(&[&arguments[..], &["--for", "closes.toml"]].concat()).expect(0);
+    let ports = parsed(&ran.stdout).finding("port_range").expect("a finding").clone();
+    assert_eq!(ports.verdict, FindingVerdict::Good);
+    assert!(ports.effect.contains("opens up to 1000 connections/s"), "{ports:?}");
+
+    let wrong = lab.assay(&["host", "check", "--for", "none.toml"]).expect(2);
+    assert!(wrong.stderr.contains("none.toml"), "{}", wrong.stderr);
+}
+
+/// A child that burns a core until it is dropped.
+struct Burner(std::process::Child);
+
+impl Burner {
+    fn start() -> Self {
+        // Bounded, should the test be killed.
+        let script = "end=$(($(date +%s) + 60)); while [ $(date +%s) -lt $end ]; do \
+                      i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done";
+        let child = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("a shell");
+        Self(child)
+    }
+}
+
+impl Drop for Burner {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A-163, W-037 and E-041 on this very machine, which may be as busy as it likes: a burner is
+/// named by pid, sleeps are never short, and the check has an end.
+#[test]
+fn probes_of_this_machine_name_who_is_busy() {
+    let lab = Lab::new();
+    let burner = Burner::start();
+    let ran = lab.assay(&["host", "check", "--json", "-", "--out", "results"]);
+    let check = parsed(&ran.expect_one_of(&[0, 5]).stdout);
+    assert!(check.probes);
+    let foreign = check.finding("foreign").expect("a finding");
+    assert_eq!(foreign.verdict, FindingVerdict::Caution);
+    // Eight are named at most: where as many are busier, the machine is said to be busy by them.
+    let is_named = foreign.read.contains(&format!("(pid {})", burner.0.id()));
+    assert!(is_named || foreign.read.matches("(pid ").count() == 8, "{foreign:?}");
+    assert!(check.grade >= HostGrade::Directional, "a busy machine is not qualified");
+    for name in ["sleep", "flatness", "connections", "disk_write"] {
+        assert_ne!(
+            check.finding(name).expect("a finding").verdict,
+            FindingVerdict::Unknown,
+            "{name}"
+        );
+    }
+    assert!(check.finding("sleep").expect("a finding").read.starts_with("1.00 ms asked, p50 "));
+    assert!(!lab.path().join("results").exists(), "a check writes nothing");
+
+    let quick = lab.assay(&["host", "check", "--no-probes", "--json", "-"]);
+    let quick = parsed(&quick.expect_one_of(&[0, 5]).stdout);
+    assert!(!quick.probes);
+    assert_eq!(quick.finding("sleep").expect("a finding").read, "not probed");
+}

@@ -1,0 +1,104 @@
+//! Where facts are read: the trees of files that a kernel shows, or a copy of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Roots of the process and of the device file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roots {
+    /// `/proc`.
+    pub proc: PathBuf,
+    /// `/sys`, with the control groups below `fs/cgroup`.
+    pub sys: PathBuf,
+}
+
+/// Largest file that is read; kernel files of interest are far smaller.
+const BYTES_MAX: u64 = 1 << 20;
+
+impl Roots {
+    /// This machine.
+    #[must_use]
+    pub fn live() -> Self {
+        Self { proc: PathBuf::from("/proc"), sys: PathBuf::from("/sys") }
+    }
+
+    /// The copied trees `proc` and `sys` under a folder.
+    #[must_use]
+    pub fn under(folder: &Path) -> Self {
+        Self { proc: folder.join("proc"), sys: folder.join("sys") }
+    }
+
+    /// The trimmed content of `proc/NAME`; `None` when it is missing, denied or empty.
+    pub(crate) fn proc(&self, name: &str) -> Option<String> {
+        word(&self.proc.join(name))
+    }
+
+    /// The same of `sys/NAME`.
+    pub(crate) fn sys(&self, name: &str) -> Option<String> {
+        word(&self.sys.join(name))
+    }
+
+    /// Names below `sys/NAME`, sorted.
+    pub(crate) fn sys_names(&self, name: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.sys.join(name)).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Numbers of the cores that have a folder, in order.
+    pub(crate) fn core_numbers(&self) -> Vec<u32> {
+        let names = self.sys_names("devices/system/cpu");
+        let mut numbers: Vec<u32> =
+            names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The content of `devices/system/cpu/cpuN/NAME` for every core that tells.
+    pub(crate) fn by_core(&self, name: &str) -> Vec<(u32, String)> {
+        let cores = self.core_numbers().into_iter();
+        cores
+            .filter_map(|core| {
+                Some((core, self.sys(&format!("devices/system/cpu/cpu{core}/{name}"))?))
+            })
+            .collect()
+    }
+}
+
+/// The trimmed content of a small file, if there is any.
+fn word(path: &Path) -> Option<String> {
+    use std::io::Read;
+    let mut text = String::new();
+    fs::File::open(path).ok()?.take(BYTES_MAX).read_to_string(&mut text).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Core numbers as the kernel writes them: `0-3,8`.
+pub(crate) fn core_list(cores: &[u32]) -> String {
+    let mut text = String::new();
+    let mut rest = cores;
+    while let Some(&first) = rest.first() {
+        let length = rest.iter().zip(first..).take_while(|(core, next)| *core == next).count();
+        let last = rest[length - 1];
+        let comma = if text.is_empty() { "" } else { "," };
+        let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        text.push_str(&format!("{comma}{range}"));
+        rest = &rest[length..];
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::core_list;
+
+    #[test]
+    fn lists_of_cores() {
+        assert_eq!(core_list(&[]), "");
+        assert_eq!(core_list(&[4]), "4");
+        assert_eq!(core_list(&[0, 1, 2, 3, 8, 10, 11]), "0-3,8,10-11");
+    }
+}
