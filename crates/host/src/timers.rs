@@ -60,7 +60,7 @@ fn sleep(probed: Option<&Probed>) -> Finding {
     let of = |slept: &Slept| {
         let human = |ns: u64| HumanDuration(ns as f64).to_string();
         format!(
-            "{} asked, p50 {}, p99 {}",
+            "{}: p50 {}, p99 {}",
             human(slept.asked_ns),
             human(slept.p50_ns),
             human(slept.p99_ns)

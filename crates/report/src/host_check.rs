@@ -52,7 +52,7 @@ pub fn host_check_text(check: &HostCheck) -> String {
 
 /// Verdict, name, what was read.
 fn line(finding: &Finding) -> Vec<String> {
-    const READ: usize = 68;
+    const READ: usize = 73;
     vec![format!("  {}", finding.verdict.word()), label(&finding.name), cut(&finding.read, READ)]
 }
 

@@ -119,7 +119,7 @@ fn probes_of_this_machine_name_who_is_busy() {
             "{name}"
         );
     }
-    assert!(check.finding("sleep").expect("a finding").read.starts_with("1.00 ms asked, p50 "));
+    assert!(check.finding("sleep").expect("a finding").read.starts_with("1.00 ms: p50 "));
     assert!(!lab.path().join("results").exists(), "a check writes nothing");
 
     let quick = lab.assay(&["host", "check", "--no-probes", "--json", "-"]);
