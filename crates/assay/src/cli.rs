@@ -59,6 +59,8 @@ pub(crate) enum Verb {
     Load(LoadArguments),
     /// Serve an instrumented latency mock on loopback.
     Mock(MockArguments),
+    /// Certify a load generator on this host against the mock.
+    Certify(CertifyArguments),
     /// Compare the levels of a matrix, in pairs within blocks.
     Compare(CompareArguments),
     /// Read a recording and say what it says on one page.
@@ -314,6 +316,43 @@ fn margin(text: &str) -> Result<f64, String> {
     } else {
         Err(format!("`{text}` is no margin: expected more than 0 % and at most 100 %"))
     }
+}
+
+/// `assay certify`.
+#[derive(Debug, Args)]
+pub(crate) struct CertifyArguments {
+    /// The generator: `assay`, the name of an adapter, or a command line.
+    #[arg(long, value_name = "NAME|COMMAND")]
+    pub(crate) generator: Option<String>,
+    /// Only arrivals at a rate, or only users who wait.
+    #[arg(long, value_name = "MODEL", value_enum)]
+    pub(crate) model: Option<LoadModel>,
+    /// A setting of the mock, as `body_size=64KB`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) against: Vec<String>,
+    /// Look for p99.99 too; takes minutes.
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// How long the certificate holds.
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = units::duration_ns)]
+    pub(crate) age: u64,
+    /// Where it is kept, instead of the state folder of the user.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Where the runs behind it are kept.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// How load arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LoadModel {
+    /// At a rate.
+    Open,
+    /// From users who wait.
+    Closed,
 }
 
 /// `assay compare`.

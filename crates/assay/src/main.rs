@@ -8,10 +8,13 @@ mod exit;
 mod file_kind;
 mod frozen;
 mod hidden;
+mod instrument;
 mod looks;
 mod output;
 mod progress;
+mod read_side;
 mod signals;
+mod state_dir;
 mod verbs;
 
 use std::process::ExitCode;
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Verb::Host(arguments) => verbs::host::run(arguments, &output),
         Verb::Status(arguments) => verbs::status::run(arguments, &output),
         Verb::Schema(arguments) => verbs::schema::run(arguments, &output),
+        Verb::Certify(arguments) => verbs::certify::run(arguments, &output),
         Verb::Completions { shell } => verbs::shell::completions(*shell, &output),
         Verb::Man => verbs::shell::man(&output),
     };

@@ -16,6 +16,8 @@ pub(crate) struct Display<'a> {
     bar: Option<ProgressBar>,
     /// Flags whose remedy was told: a machine that is not quiet flags every run alike.
     told: BTreeSet<String>,
+    /// Whether the reasons of runs are told: an instrument goes until something trips, by design.
+    tells_reasons: bool,
 }
 
 impl<'a> Display<'a> {
@@ -27,7 +29,12 @@ impl<'a> Display<'a> {
             bar.enable_steady_tick(Duration::from_millis(500));
             bar
         });
-        Self { output, bar, told: BTreeSet::new() }
+        Self { output, bar, told: BTreeSet::new(), tells_reasons: true }
+    }
+
+    /// Shows the runs of an instrument, whose result tells what tripped.
+    pub(crate) fn of_instrument(output: &'a Output) -> Self {
+        Self { tells_reasons: false, ..Self::new(output) }
     }
 
     pub(crate) fn finish(&self) {
@@ -78,7 +85,8 @@ impl Progress for Display<'_> {
                     bar.inc(1);
                 }
                 let mut again = Vec::new();
-                for reason in &validity.reasons {
+                let reasons = validity.reasons.iter().filter(|_| self.tells_reasons);
+                for reason in reasons {
                     let flags = reason.effect == Effect::Flag;
                     if flags && !self.told.insert(reason.gate.clone()) {
                         again.push(reason.gate.as_str());

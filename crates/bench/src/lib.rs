@@ -12,6 +12,7 @@
 
 mod cell;
 mod cells;
+mod certify;
 mod compare;
 mod env;
 mod estimate;
@@ -41,6 +42,7 @@ use std::path::Path;
 
 use record::plan::{Extension, Plan};
 
+pub use certify::CertifyModel;
 pub use env::{Env, System};
 pub use problem::{Diagnostics, Problem};
 pub use schema::schema;

@@ -26,4 +26,4 @@ mod worker;
 pub use arrivals::ConstantRate;
 pub use counts::Counts;
 pub use response::{Fed, Malformed, ResponseParser, Transcript, transcribe};
-pub use run::{LoadError, run};
+pub use run::{LoadError, cores, run};

@@ -266,14 +266,14 @@ impl ResponseParser {
             }
             return Ok(Some(length));
         }
-        if is_timed && owned_ns.is_none() {
+        if is_timed {
             let mut timing = ServerTiming::default();
             for header in response.headers.iter() {
                 if header.name.eq_ignore_ascii_case("server-timing") {
                     timing.take(header.value);
                 }
             }
-            owned_ns = timing.owned_ns();
+            owned_ns = timing.owned_ns().or(owned_ns);
         }
         self.owned_ns = owned_ns;
         self.keep_alive = keep_alive;

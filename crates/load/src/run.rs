@@ -81,7 +81,7 @@ pub fn run(
 ) -> Result<LoadRecord, LoadError> {
     let address = resolve(&job.address)?;
     let descriptors = raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
-    let cores = affinity();
+    let cores = cores();
     // One nanosecond: the default slack of 50 µs would be the send lag of an open loop.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let sources = Sources::of(job, cores.len(), descriptors)?;
@@ -172,8 +172,9 @@ fn resolve(address: &str) -> Result<SocketAddr, LoadError> {
         .ok_or_else(|| failed(std::io::Error::other("no address")))
 }
 
-/// Cores of the affinity mask; at least one.
-fn affinity() -> Vec<u32> {
+/// The cores that this process may use, by their numbers; at least one.
+#[must_use]
+pub fn cores() -> Vec<u32> {
     let set = sched_getaffinity(None).unwrap_or_default();
     let cores: Vec<u32> =
         (0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).map(|core| core as u32).collect();

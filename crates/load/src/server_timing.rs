@@ -1,12 +1,16 @@
-//! The time that a target says it spent on one request: the mock's `Mock-Time-Ns`, else the
-//! `Server-Timing` header (W3C Server Timing). A pure reader of header values; what it cannot
-//! read is absent, never zero.
+//! The time that a target says it spent at work on one request, by its `Server-Timing` header (W3C
+//! Server Timing). A pure reader of header values; what it cannot read is absent, never zero.
+//!
+//! A metric called `queue` is time in which nobody worked on the request: it is what a client's
+//! unowned time is to reveal, so it is never taken off.
 
 /// What `Server-Timing` values add up to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct ServerTiming {
-    /// Sum of the durations of all metrics, ns.
+    /// Sum of the durations of all metrics but the queue, ns.
     sum_ns: Option<f64>,
+    /// Duration of the metric called `queue`, ns.
+    queue_ns: f64,
     /// Duration of the metric called `total`, ns.
     total_ns: Option<f64>,
 }
@@ -18,17 +22,21 @@ impl ServerTiming {
             let mut parts = split(metric, b';');
             let Some(name) = parts.next().map(<[u8]>::trim_ascii) else { continue };
             let Some(ns) = parts.find_map(duration_ns) else { continue };
-            self.sum_ns = Some(self.sum_ns.unwrap_or(0.0) + ns);
-            if name.eq_ignore_ascii_case(b"total") {
+            if name.eq_ignore_ascii_case(b"queue") {
+                self.queue_ns += ns;
+            } else if name.eq_ignore_ascii_case(b"total") {
                 self.total_ns = Some(ns);
+            } else {
+                self.sum_ns = Some(self.sum_ns.unwrap_or(0.0) + ns);
             }
         }
     }
 
-    /// The whole: the metric `total` where there is one, since the others are parts of it, else
-    /// their sum, ns.
+    /// The metric `total` without the queue where there is one, since the others are parts of it,
+    /// else the sum of the others, ns.
     pub(crate) fn owned_ns(self) -> Option<u64> {
-        self.total_ns.or(self.sum_ns).map(|ns| ns as u64)
+        let total_ns = self.total_ns.map(|total| (total - self.queue_ns).max(0.0));
+        total_ns.or(self.sum_ns).map(|ns| ns as u64)
     }
 }
 
@@ -69,13 +77,20 @@ mod tests {
 
     #[test]
     fn parts_add_up_and_a_total_stands_for_them() {
-        assert_eq!(owned(&["queue;dur=22.5, sleep;dur=10, work;dur=0.5"]), Some(33_000_000));
+        assert_eq!(owned(&["a;dur=22.5, sleep;dur=10, work;dur=0.5"]), Some(33_000_000));
         assert_eq!(
             owned(&["db;dur=3", "total;dur=5;desc=\"all, of; it\", app;dur=4"]),
             Some(5_000_000)
         );
         assert_eq!(owned(&["cache;desc=\"a, b;dur=9\";dur=2"]), Some(2_000_000));
         assert_eq!(owned(&["x; DUR = \"1.5\""]), Some(1_500_000));
+    }
+
+    #[test]
+    fn time_in_a_queue_is_nobodys() {
+        assert_eq!(owned(&["queue;dur=22.5, sleep;dur=10, work;dur=0.5"]), Some(10_500_000));
+        assert_eq!(owned(&["Queue;dur=3, total;dur=5"]), Some(2_000_000));
+        assert_eq!(owned(&["queue;dur=3"]), None);
     }
 
     #[test]

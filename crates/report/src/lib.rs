@@ -5,6 +5,7 @@
 //! binary units, rates and counts with decimal ones.
 
 mod cells;
+mod certificate;
 mod compare;
 mod contrasts;
 mod contrasts_csv;
@@ -26,6 +27,7 @@ mod tables;
 mod text;
 mod two_labels;
 
+pub use certificate::certificate_text;
 pub use compare::{Show, comparison_table};
 pub use contrasts_csv::contrasts_csv;
 pub use digest::digest_md;

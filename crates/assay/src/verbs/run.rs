@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use evidence::CompareOptions;
-use lab::{Digested, Digester, Finished, Interrupt, LabError, Opening, Session};
+use lab::{Finished, Interrupt, LabError, Opening, Session};
 use record::compare::{Comparison, Contrast, Matrix};
-use record::plan::{Compare, Extension, Gates, Plan};
+use record::plan::{Extension, Plan};
 use record::{Format, layout};
 use report::Show;
 use serde::Serialize;
@@ -19,6 +19,7 @@ use crate::frozen;
 use crate::looks;
 use crate::output::Output;
 use crate::progress::Display;
+use crate::read_side::ReadSide;
 use crate::signals;
 use crate::verbs::compare::{failure, write_page};
 use crate::verbs::plan::{expand, expand_with, overrides};
@@ -118,12 +119,12 @@ fn planned(arguments: &RunArguments) -> Result<(Plan, Opening), Failure> {
     Ok((expand_with(bench, &overrides)?, Opening::Resume))
 }
 
-fn lab_failure(error: LabError) -> Failure {
+pub(crate) fn lab_failure(error: LabError) -> Failure {
     if error.is_refusal() { Failure::refused(error) } else { Failure::failed(error) }
 }
 
-/// `<bench>-<UTC>-<n>` with the first n that is free.
-fn fresh_label(plan: &Plan, out: &Path) -> String {
+/// A name `<bench>-<UTC>-<n>` with the first n that is free.
+pub(crate) fn fresh_label(plan: &Plan, out: &Path) -> String {
     let base = format!("{}-{}", plan.bench, clock::utc_now_compact());
     let folder = if plan.quick { out.join(layout::QUICK) } else { out.to_owned() };
     (1..1000)
@@ -213,19 +214,5 @@ fn status(finished: &Finished, matrix: &Matrix, comparison: &Comparison) -> Stat
         Status::Doubtful
     } else {
         Status::Done
-    }
-}
-
-/// How a run directory becomes a digest: the read side behind the lab's seam.
-struct ReadSide;
-
-impl Digester for ReadSide {
-    fn digest(&self, run_dir: &Path, gates: &Gates, compare: &Compare) -> Result<Digested, String> {
-        let digest =
-            evidence::digest(run_dir, gates, compare).map_err(|error| error.to_string())?;
-        let mut json = serde_json::to_vec_pretty(&digest).map_err(|error| error.to_string())?;
-        json.push(b'\n');
-        let markdown = report::digest_md(&digest);
-        Ok(Digested { json, markdown, validity: digest.validity })
     }
 }

@@ -1,0 +1,112 @@
+//! The page of a certificate: each property in one line, then the figures behind them.
+
+use record::certificate::{Accuracy, Certificate, Finding, Step, Trial};
+
+use crate::text::{NONE, columns, count, duration, number};
+
+/// Renders a certificate for the terminal, at most 100 columns apart from long findings.
+#[must_use]
+pub fn certificate_text(certificate: &Certificate) -> String {
+    let of = &certificate.of;
+    let mut text = format!(
+        "certificate of {} ({}) on {}, kernel {}, {} over {}\n",
+        of.generator, of.generator_version, of.host, of.kernel, of.protocol, of.transport
+    );
+    if !certificate.against.is_empty() {
+        text.push_str(&format!("against {}\n", certificate.against.join(", ")));
+    }
+    text.push('\n');
+    text.push_str(&findings(&certificate.findings));
+    for accuracy in &certificate.accuracy {
+        text.push_str(&format!("\n{}\n", self::accuracy(accuracy)));
+    }
+    if !certificate.resolution.is_empty() {
+        text.push_str(&format!(
+            "\nmedian of a constant latency\n{}",
+            trials(&certificate.resolution)
+        ));
+    }
+    for (title, steps) in
+        [("arrivals per second", &certificate.rates), ("users", &certificate.users)]
+    {
+        if !steps.is_empty() {
+            text.push_str(&format!("\n{title}\n{}", ladder(steps)));
+        }
+    }
+    text.push_str(&format!("\nmade {}, sha256 {}\n", certificate.made_utc, certificate.sha256));
+    text
+}
+
+/// The word of a finding; colour only repeats it.
+fn word(finding: &Finding) -> &'static str {
+    match finding.holds {
+        Some(true) => "holds",
+        Some(false) => "FAILS",
+        None => "told",
+    }
+}
+
+fn findings(findings: &[Finding]) -> String {
+    let lines: Vec<Vec<String>> = findings
+        .iter()
+        .map(|one| vec![word(one).to_owned(), one.name.clone(), one.detail.clone()])
+        .collect();
+    columns(&lines, "lll")
+}
+
+fn signed(share: Option<f64>) -> String {
+    share.map_or_else(|| NONE.to_owned(), |share| format!("{:+.2} %", share * 100.0))
+}
+
+fn accuracy(accuracy: &Accuracy) -> String {
+    let mut lines = vec![vec![
+        format!("{} loop, {}", accuracy.model, accuracy.asked),
+        "true".to_owned(),
+        "said".to_owned(),
+        "error".to_owned(),
+    ]];
+    for one in &accuracy.quantiles {
+        lines.push(vec![
+            one.name.clone(),
+            duration(one.true_ns),
+            duration(one.said_ns),
+            signed(one.error_share),
+        ]);
+    }
+    columns(&lines, "lrrr").trim_end().to_owned()
+}
+
+fn trials(trials: &[Trial]) -> String {
+    let mut lines = vec![["asked", "true", "said", "error"].map(str::to_owned).to_vec()];
+    for one in trials {
+        lines.push(vec![
+            duration(Some(one.asked_ns)),
+            duration(one.true_ns),
+            duration(one.said_ns),
+            signed(one.error_share),
+        ]);
+    }
+    columns(&lines, "rrrr")
+}
+
+fn ladder(steps: &[Step]) -> String {
+    let head =
+        ["asked", "served/s", "lag p99", "true p50", "said p50", "generator", "mock", "doubts"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    let share = |share: Option<f64>| {
+        share.map_or_else(|| NONE.to_owned(), |share| format!("{:.0} %", share * 100.0))
+    };
+    for step in steps {
+        lines.push(vec![
+            count(step.asked as u64),
+            step.served_per_s.map_or_else(|| NONE.to_owned(), number),
+            duration(step.lag_p99_ns),
+            duration(step.true_ns),
+            duration(step.said_ns),
+            share(step.generator_share),
+            share(step.mock_share),
+            step.doubts.join(", "),
+        ]);
+    }
+    columns(&lines, "rrrrrrrl")
+}
