@@ -304,6 +304,18 @@ pub(crate) struct MockArguments {
     /// Connections that may wait to be accepted; the kernel may allow fewer, which is said.
     #[arg(long, value_name = "N")]
     pub(crate) backlog: Option<String>,
+    /// What is answered on which path, in TOML; see the page of the mock.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<String>,
+    /// Sleep so much longer than asked, for tests of what finds it.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) bias: Option<String>,
+    /// What the mock is there for: `instrument` or `subject`; else by its settings.
+    #[arg(long, value_name = "OFFICE")]
+    pub(crate) office: Option<String>,
+    /// A second port, of loopback, that tells the truth so far and takes another script.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) control: Option<String>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

@@ -164,6 +164,12 @@ impl Workshop<'_> {
         {
             *file = self.files.file(file, node, reading);
         }
+        if let TargetKind::Mock(mock) = &mut target.kind
+            && let Some(file) = &mut mock.script
+            && let Some(node) = find(tree, &["target", "mock", "script"])
+        {
+            *file = self.files.file(file, node, reading);
+        }
         if let (Some(version), Some(node)) =
             (&mut target.version, find(tree, &["target", "version", "command"]))
         {

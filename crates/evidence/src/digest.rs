@@ -70,11 +70,7 @@ pub fn of_run(
         validity: validity.clone(),
         identity: identity_of(meta, sets),
         load: load.map(|load| stripped(load, validity)),
-        mock: run.mock.present().cloned().map(|mock| MockRecord {
-            // They stay in the run directory; nothing in a digest reads them.
-            histograms: BTreeMap::new(),
-            ..mock
-        }),
+        mock: run.mock.present().cloned().map(without_histograms),
         resources,
         host,
         checks: judgement.checks,
@@ -354,6 +350,15 @@ pub(crate) fn primary_of(digest: &Digest) -> String {
         (_, plan::Model::Rate(_)) => "p99",
     }
     .to_owned()
+}
+
+/// They stay in the run directory; nothing in a digest reads them.
+fn without_histograms(mut mock: MockRecord) -> MockRecord {
+    mock.histograms.clear();
+    for endpoint in mock.endpoints.values_mut() {
+        endpoint.service.clear();
+    }
+    mock
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use record::load::{Connections, Generator, LoadRecord, Second, Step, WholeLife, 
 use record::meta::{
     Build, FileHash, HostFacts, Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity,
 };
-use record::mock::{Arrivals, MockConfig, MockRecord, Sleep};
+use record::mock::{Arrivals, MockConfig, MockRecord, Office, Sleep};
 use record::plan::{
     Cell, Compare, Cpus, Effective, Estimate, Expect, Extent, Factor, Fresh, Gates, Level, LevelOf,
     Load, Model, Plan, PlannedRun, Ready, RunKind, Scenario, Stop, Target, TargetKind,
@@ -149,6 +149,11 @@ pub fn mock() -> MockRecord {
         cpu_ns: 1_100_000_000,
         life_ns: 34_000_000_000,
         config: MockConfig { latency_ns: 9_800_000, ..MockConfig::default() },
+        config_line: "instrument: --listen 127.0.0.1:0 --latency 9800us".to_owned(),
+        office: Some(Office::Instrument),
+        script_sha256: None,
+        script_changes: 0,
+        endpoints: BTreeMap::new(),
     }
 }
 

@@ -46,7 +46,7 @@ fn deciding(criterion: &mut Criterion) {
     ] {
         every_fault.set(key, text).expect("valid settings");
     }
-    let draws = Draws { latency_ns: 10e6, fail: 0.5, spike: 0.5 };
+    let draws = Draws { latency_ns: 10e6, fail: 0.5, spike: 0.5, extra_ns: 0 };
     for (name, config) in [("plain", MockConfig::default()), ("every_fault", every_fault)] {
         let mut capacity = Capacity::new(&config);
         criterion.bench_function(&format!("delay/{name}"), |bencher| {

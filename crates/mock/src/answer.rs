@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 use record::mock::{Failure, MockConfig};
 
+use crate::script::Fixed;
+use crate::site::Said;
+
 /// What ends a head.
 const BLANK_LINE: &[u8] = b"\r\n";
 /// Body bytes up to which head and body are kept together, so that one plain `send` does.
@@ -67,156 +70,90 @@ impl Refusal {
     }
 }
 
-/// Which prebuilt answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AnswerId(u16);
-
-/// One prebuilt answer: `bytes`, which start with the head, then `rest`.
+/// One answer: `bytes`, which start with the head, then `rest`.
 #[derive(Debug)]
-struct Answer {
+pub(crate) struct Answer {
     head_bytes: usize,
     bytes: Vec<u8>,
     rest: Arc<[u8]>,
 }
 
-/// All answers a configuration can give.
+/// All answers a configuration can give, or one endpoint of a script.
 #[derive(Debug)]
 pub(crate) struct Answers {
-    answers: Vec<Answer>,
-    /// Status code and first answer of each planned `status` failure.
-    statuses: Vec<(u16, u16)>,
-    /// First answers of what capacity and rate refuse.
-    overloaded: u16,
-    limited: u16,
-    refusals: u16,
-    interim: u16,
+    answers: Vec<Arc<Answer>>,
+    /// Status code and first answer of each planned `status` failure and of each refusal.
+    statuses: Vec<(u16, usize)>,
+    interim: Arc<Answer>,
 }
 
 /// Answers of one kind lie side by side, one for each [`Persistence`].
 const VARIANTS: [Persistence; 3] =
     [Persistence::KeepAlive, Persistence::KeepAliveHttp10, Persistence::Close];
-const GOOD: u16 = 0;
-const WRONG: u16 = 3;
+const GOOD: usize = 0;
+const WRONG: usize = 3;
+/// Statuses of answers that capacity, rate and scripts refuse with; like refusals they are bare.
+const BARE: [u16; 3] = [503, 429, 404];
 
-impl Answers {
-    /// Builds the answers of a configuration whose body size is within bounds.
-    pub(crate) fn new(config: &MockConfig) -> Self {
-        let size_bytes = config.body_size_bytes as usize;
-        let good: Arc<[u8]> = body(size_bytes).into();
-        let empty: Arc<[u8]> = Vec::new().into();
-        let mut all = Self {
-            answers: Vec::new(),
-            statuses: Vec::new(),
-            overloaded: 0,
-            limited: 0,
-            refusals: 0,
-            interim: 0,
+impl Answer {
+    /// An answer with its headers; `Content-Length` and `Connection` come from the body and
+    /// `persistence`.
+    fn new(
+        code: u16,
+        content_type: &str,
+        headers: &str,
+        body: &Arc<[u8]>,
+        persistence: Persistence,
+    ) -> Self {
+        let connection = match persistence {
+            Persistence::KeepAlive => "",
+            Persistence::KeepAliveHttp10 => "Connection: keep-alive\r\n",
+            Persistence::Close => "Connection: close\r\n",
         };
-        all.add(200, &good);
-        all.add(200, &wrong_body(size_bytes).into());
-        for fail in &config.fail {
-            if let Failure::Status(code) = fail.how
-                && all.status(code).is_none()
-            {
-                // Codes whose answers have no body by RFC 9110, section 6.4.1.
-                let bodiless = matches!(code, 204 | 205 | 304);
-                let first = all.add(code, if bodiless { &empty } else { &good });
-                all.statuses.push((code, first));
-            }
-        }
-        all.overloaded = all.add(503, &empty);
-        all.limited = all.add(429, &empty);
-        all.refusals = all.answers.len() as u16;
-        for refusal in Refusal::ALL {
-            all.add(refusal.status(), &empty);
-        }
-        all.interim = all.answers.len() as u16;
-        let interim = b"HTTP/1.1 100 Continue\r\n\r\n".to_vec();
-        all.answers.push(Answer { head_bytes: interim.len(), bytes: interim, rest: empty });
-        all
-    }
-
-    /// Adds one kind in all variants; returns the first one's place.
-    fn add(&mut self, code: u16, body: &Arc<[u8]>) -> u16 {
-        let first = self.answers.len() as u16;
-        for persistence in VARIANTS {
-            let connection = match persistence {
-                Persistence::KeepAlive => "",
-                Persistence::KeepAliveHttp10 => "Connection: keep-alive\r\n",
-                Persistence::Close => "Connection: close\r\n",
-            };
-            let length = match code {
-                204 | 304 => String::new(),
-                _ => format!("Content-Length: {}\r\n", body.len()),
-            };
-            let mut bytes = format!(
-                "HTTP/1.1 {code} {}\r\nContent-Type: text/plain\r\n{length}{connection}\r\n",
-                reason(code)
-            )
-            .into_bytes();
-            let head_bytes = bytes.len();
-            let inline = body.len() <= INLINE_BYTES;
-            if inline {
-                bytes.extend_from_slice(body);
-            }
-            let rest = if inline { Vec::new().into() } else { Arc::clone(body) };
-            self.answers.push(Answer { head_bytes, bytes, rest });
-        }
-        first
-    }
-
-    /// A good answer, or that of a planned failure that is answered.
-    pub(crate) fn of(&self, failure: Option<Failure>, persistence: Persistence) -> AnswerId {
-        let first = match failure {
-            Some(Failure::Status(code)) => self.status(code).unwrap_or(GOOD),
-            Some(Failure::Body) => WRONG,
-            // The last two send nothing; any answer stands in.
-            None | Some(Failure::Reset | Failure::Never) => GOOD,
+        let length = match code {
+            204 | 304 => String::new(),
+            _ => format!("Content-Length: {}\r\n", body.len()),
         };
-        AnswerId(first + persistence as u16)
+        let mut bytes = format!(
+            "HTTP/1.1 {code} {}\r\nContent-Type: {content_type}\r\n{headers}{length}{connection}\r\n",
+            reason(code)
+        )
+        .into_bytes();
+        let head_bytes = bytes.len();
+        let inline = body.len() <= INLINE_BYTES;
+        if inline {
+            bytes.extend_from_slice(body);
+        }
+        let rest = if inline { Vec::new().into() } else { Arc::clone(body) };
+        Self { head_bytes, bytes, rest }
     }
 
-    /// The answer to a request that found the queue full.
-    pub(crate) fn overloaded(&self, persistence: Persistence) -> AnswerId {
-        AnswerId(self.overloaded + persistence as u16)
-    }
-
-    /// The answer to a request over its address's rate.
-    pub(crate) fn limited(&self, persistence: Persistence) -> AnswerId {
-        AnswerId(self.limited + persistence as u16)
-    }
-
-    /// The answer to bytes that are no request; it closes the connection.
-    pub(crate) fn refusal(&self, refusal: Refusal) -> AnswerId {
-        AnswerId(self.refusals + 3 * refusal as u16 + Persistence::Close as u16)
-    }
-
-    /// `100 Continue`.
-    pub(crate) fn interim(&self) -> AnswerId {
-        AnswerId(self.interim)
+    /// What a family of a script says.
+    pub(crate) fn said(said: &Said, persistence: Persistence) -> Self {
+        let headers: String =
+            said.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        Self::new(said.status, "application/json", &headers, &said.body[..].into(), persistence)
     }
 
     /// What is left to send of an answer after `sent` bytes, in parts. `lines` are the header lines
     /// that only this answer has; they stand last in its head.
     pub(crate) fn unsent<'a>(
         &'a self,
-        id: AnswerId,
         head_only: bool,
         lines: &'a [u8],
         sent: usize,
     ) -> [&'a [u8]; 4] {
-        let answer = &self.answers[id.0 as usize];
         if lines.is_empty() {
             // The usual case: one part, which one plain `send` does.
-            return match sent.checked_sub(answer.bytes.len()) {
-                _ if head_only => [&answer.bytes[sent..answer.head_bytes], &[], &[], &[]],
-                None => [&answer.bytes[sent..], &answer.rest, &[], &[]],
-                Some(past) => [&[], &answer.rest[past..], &[], &[]],
+            return match sent.checked_sub(self.bytes.len()) {
+                _ if head_only => [&self.bytes[sent..self.head_bytes], &[], &[], &[]],
+                None => [&self.bytes[sent..], &self.rest, &[], &[]],
+                Some(past) => [&[], &self.rest[past..], &[], &[]],
             };
         }
-        let (head, blank) = answer.bytes.split_at(answer.head_bytes - BLANK_LINE.len());
+        let (head, blank) = self.bytes.split_at(self.head_bytes - BLANK_LINE.len());
         debug_assert!(blank.starts_with(BLANK_LINE), "a head ends with a blank line");
-        let mut parts = [head, lines, blank, &answer.rest];
+        let mut parts = [head, lines, blank, &self.rest];
         if head_only {
             parts[2] = &parts[2][..BLANK_LINE.len()];
             parts[3] = &[];
@@ -231,14 +168,107 @@ impl Answers {
     }
 
     /// Bytes of an answer without lines of its own.
-    pub(crate) fn length(&self, id: AnswerId, head_only: bool) -> usize {
-        let answer = &self.answers[id.0 as usize];
-        if head_only { answer.head_bytes } else { answer.bytes.len() + answer.rest.len() }
+    pub(crate) fn length(&self, head_only: bool) -> usize {
+        if head_only { self.head_bytes } else { self.bytes.len() + self.rest.len() }
+    }
+}
+
+impl Answers {
+    /// Builds the answers of a configuration whose body size is within bounds.
+    pub(crate) fn new(config: &MockConfig) -> Self {
+        let body = body(config.body_size_bytes as usize).into();
+        Self::build(config, 200, "text/plain", "", &body)
     }
 
-    fn status(&self, code: u16) -> Option<u16> {
+    /// Builds the answers of one endpoint.
+    pub(crate) fn fixed(config: &MockConfig, fixed: &Fixed) -> Self {
+        let headers: String =
+            fixed.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let empty: Arc<[u8]> = Vec::new().into();
+        let body = if is_bodiless(fixed.status) { &empty } else { &fixed.body };
+        Self::build(config, fixed.status, &fixed.content_type, &headers, body)
+    }
+
+    fn build(
+        config: &MockConfig,
+        code: u16,
+        content_type: &str,
+        headers: &str,
+        good: &Arc<[u8]>,
+    ) -> Self {
+        let empty: Arc<[u8]> = Vec::new().into();
+        let interim = b"HTTP/1.1 100 Continue\r\n\r\n".to_vec();
+        let interim = Arc::new(Answer {
+            head_bytes: interim.len(),
+            bytes: interim,
+            rest: Arc::clone(&empty),
+        });
+        let mut all = Self { answers: Vec::new(), statuses: Vec::new(), interim };
+        all.add(code, content_type, headers, good);
+        all.add(code, content_type, headers, &wrong_body(good.len()).into());
+        for fail in &config.fail {
+            if let Failure::Status(code) = fail.how
+                && all.status(code).is_none()
+            {
+                let body = if is_bodiless(code) { &empty } else { good };
+                let first = all.add(code, "text/plain", "", body);
+                all.statuses.push((code, first));
+            }
+        }
+        // Bare ones come behind: a planned 503 has a body, that of a full queue has none.
+        for code in BARE.into_iter().chain(Refusal::ALL.map(Refusal::status)) {
+            let first = all.add(code, "text/plain", "", &empty);
+            all.statuses.push((code, first));
+        }
+        all
+    }
+
+    /// Adds one kind in all variants; returns the first one's place.
+    fn add(&mut self, code: u16, content_type: &str, headers: &str, body: &Arc<[u8]>) -> usize {
+        let first = self.answers.len();
+        for persistence in VARIANTS {
+            let answer = Answer::new(code, content_type, headers, body, persistence);
+            self.answers.push(Arc::new(answer));
+        }
+        first
+    }
+
+    /// A good answer, or that of a planned failure that is answered.
+    pub(crate) fn of(&self, failure: Option<Failure>, persistence: Persistence) -> Arc<Answer> {
+        let first = match failure {
+            Some(Failure::Status(code)) => self.status(code).unwrap_or(GOOD),
+            Some(Failure::Body) => WRONG,
+            // The last two send nothing; any answer stands in.
+            None | Some(Failure::Reset | Failure::Never) => GOOD,
+        };
+        Arc::clone(&self.answers[first + persistence as usize])
+    }
+
+    /// A bare answer: 503, 429, 404 or a refusal's status.
+    pub(crate) fn bare(&self, code: u16, persistence: Persistence) -> Arc<Answer> {
+        let found = self.statuses.iter().rev().find(|(known, _)| *known == code);
+        let (_, first) = found.expect("the bare statuses are all built");
+        Arc::clone(&self.answers[first + persistence as usize])
+    }
+
+    /// The answer to bytes that are no request; it closes the connection.
+    pub(crate) fn refusal(&self, refusal: Refusal) -> Arc<Answer> {
+        self.bare(refusal.status(), Persistence::Close)
+    }
+
+    /// `100 Continue`.
+    pub(crate) fn interim(&self) -> Arc<Answer> {
+        Arc::clone(&self.interim)
+    }
+
+    fn status(&self, code: u16) -> Option<usize> {
         self.statuses.iter().find(|(known, _)| *known == code).map(|(_, first)| *first)
     }
+}
+
+/// Codes whose answers have no body by RFC 9110, section 6.4.1.
+fn is_bodiless(code: u16) -> bool {
+    matches!(code, 204 | 205 | 304)
 }
 
 /// Reason phrases of RFC 9110 for the codes people plan; clients ignore them.
@@ -277,8 +307,8 @@ mod tests {
         Answers::new(&config)
     }
 
-    fn text(answers: &Answers, id: AnswerId) -> String {
-        String::from_utf8(answers.unsent(id, false, b"", 0).concat()).expect("answers are text")
+    fn text(answer: &Answer) -> String {
+        String::from_utf8(answer.unsent(false, b"", 0).concat()).expect("answers are text")
     }
 
     #[test]
@@ -312,7 +342,7 @@ mod tests {
             let expected = format!(
                 "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n{connection}\r\n{body}"
             );
-            assert_eq!(text(&answers, answers.of(failure, persistence)), expected);
+            assert_eq!(text(&answers.of(failure, persistence)), expected);
         }
     }
 
@@ -320,7 +350,7 @@ mod tests {
     fn an_answer_without_content_has_neither_body_nor_length() {
         let answers = answers(3);
         let id = answers.of(Some(Failure::Status(204)), Persistence::KeepAlive);
-        insta::assert_snapshot!(text(&answers, id).replace('\r', ""), @r"
+        insta::assert_snapshot!(text(&id).replace('\r', ""), @r"
         HTTP/1.1 204 No Content
         Content-Type: text/plain
         ");
@@ -330,11 +360,11 @@ mod tests {
     fn refusals_close() {
         let answers = answers(3);
         for refusal in Refusal::ALL {
-            let text = text(&answers, answers.refusal(refusal));
+            let text = text(&answers.refusal(refusal));
             assert!(text.starts_with(&format!("HTTP/1.1 {} ", refusal.status())), "{text}");
             assert!(text.contains("Connection: close\r\n"), "{text}");
         }
-        assert_eq!(text(&answers, answers.interim()), "HTTP/1.1 100 Continue\r\n\r\n");
+        assert_eq!(text(&answers.interim()), "HTTP/1.1 100 Continue\r\n\r\n");
     }
 
     #[test]
@@ -345,19 +375,19 @@ mod tests {
         {
             let answers = answers(size);
             let id = answers.of(None, Persistence::KeepAlive);
-            let whole = answers.unsent(id, false, lines, 0).concat();
+            let whole = id.unsent(false, lines, 0).concat();
             assert!(whole.ends_with(&body(size as usize)));
-            assert_eq!(whole.len(), answers.length(id, false) + lines.len());
+            assert_eq!(whole.len(), id.length(false) + lines.len());
             let step = whole.len().div_ceil(97);
             for sent in (0..=whole.len()).step_by(step) {
-                assert_eq!(answers.unsent(id, false, lines, sent).concat(), whole[sent..]);
+                assert_eq!(id.unsent(false, lines, sent).concat(), whole[sent..]);
             }
-            let head = answers.unsent(id, true, lines, 0).concat();
+            let head = id.unsent(true, lines, 0).concat();
             assert!(head.ends_with(&[b"\r\n", lines, b"\r\n"].concat()));
             assert!(whole.starts_with(&head));
-            assert_eq!(head.len(), answers.length(id, true) + lines.len());
+            assert_eq!(head.len(), id.length(true) + lines.len());
             for sent in 0..=head.len() {
-                assert_eq!(answers.unsent(id, true, lines, sent).concat(), head[sent..]);
+                assert_eq!(id.unsent(true, lines, sent).concat(), head[sent..]);
             }
         }
     }

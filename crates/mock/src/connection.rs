@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use record::mock::Failure;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{self, SendAncillaryBuffer, SendFlags};
 
-use crate::answer::{AnswerId, Answers};
+use crate::answer::Answer;
 use crate::ledger::{Ledger, Outcome};
 use crate::request::Reader;
 use crate::truth::{Lines, Says, Truth};
@@ -35,18 +36,22 @@ pub(crate) enum Duty {
 }
 
 /// One duty, in the order of the connection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) duty: Duty,
     pub(crate) read_ns: u64,
     /// When it is to be done, at the earliest.
     pub(crate) due_ns: u64,
-    pub(crate) answer: AnswerId,
+    pub(crate) answer: Arc<Answer>,
+    /// The endpoint's number in the ledger.
+    pub(crate) endpoint: u16,
     pub(crate) head_only: bool,
     /// The connection ends with it.
     pub(crate) closes: bool,
     /// From read to the start of its work, ns: part of the time until it is due.
     pub(crate) queued_ns: u64,
+    /// Of its sleep, what was not asked for: a bias, ns.
+    pub(crate) bias_ns: u64,
     /// When its sleep was over, and in the ledger.
     pub(crate) woken_ns: Option<u64>,
     /// The lines that its answer has of its own.
@@ -84,8 +89,8 @@ impl Pending {
     }
 
     /// Bytes of its answer.
-    fn length(&self, answers: &Answers) -> usize {
-        answers.length(self.answer, self.head_only) + self.says.map_or(0, Says::length)
+    fn length(&self) -> usize {
+        self.answer.length(self.head_only) + self.says.map_or(0, Says::length)
     }
 
     fn is_request(&self) -> bool {
@@ -197,7 +202,6 @@ impl Connection {
     /// Does what is due at `now_ns`, in order, and enters it in the ledger.
     pub(crate) fn advance(
         &mut self,
-        answers: &Answers,
         ledger: &mut Ledger,
         mut now_ns: u64,
         clock: impl Fn() -> u64,
@@ -212,7 +216,8 @@ impl Connection {
                 if pending.woken_ns.is_none() {
                     pending.woken_ns = Some(now_ns);
                     let start_ns = pending.read_ns + pending.queued_ns;
-                    ledger.slept(pending.queued_ns, pending.due_ns - start_ns, now_ns - start_ns);
+                    let asked_ns = pending.due_ns - start_ns - pending.bias_ns;
+                    ledger.slept(pending.queued_ns, asked_ns, now_ns - start_ns);
                 }
                 if !pending.sends() {
                     break;
@@ -227,7 +232,7 @@ impl Connection {
                 return match first.duty {
                     Duty::Never => Progress::Waiting(None),
                     Duty::Reset if first.due_ns <= now_ns => {
-                        ledger.settled(Outcome::Reset);
+                        ledger.settled(Outcome::Reset, first.endpoint);
                         ledger.left_flight();
                         self.queue.pop_front();
                         Progress::Reset
@@ -235,7 +240,7 @@ impl Connection {
                     _ => Progress::Waiting(Some(first.due_ns)),
                 };
             }
-            let sent = match self.send(answers, due, &clock) {
+            let sent = match self.send(due, &clock) {
                 Ok(sent) => sent,
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => {
@@ -246,7 +251,7 @@ impl Connection {
                 Err(_) => return Progress::Gone,
             };
             now_ns = clock();
-            if self.sent(answers, ledger, sent, now_ns) {
+            if self.sent(ledger, sent, now_ns) {
                 return Progress::Finished;
             }
         }
@@ -257,7 +262,7 @@ impl Connection {
         for pending in self.queue.drain(..) {
             if pending.is_request() {
                 if pending.duty != Duty::Never {
-                    ledger.settled(Outcome::Abandoned);
+                    ledger.settled(Outcome::Abandoned, pending.endpoint);
                 }
                 ledger.left_flight();
             }
@@ -265,14 +270,9 @@ impl Connection {
     }
 
     /// Sends what is left of the first `count` answers, as far as the kernel takes it.
-    fn send(
-        &mut self,
-        answers: &Answers,
-        count: usize,
-        clock: impl Fn() -> u64,
-    ) -> Result<usize, Errno> {
+    fn send(&mut self, count: usize, clock: impl Fn() -> u64) -> Result<usize, Errno> {
         if self.queue.iter().take(count).all(|pending| pending.says.is_none()) {
-            return self.transmit(answers, count, &[]);
+            return self.transmit(count, &[]);
         }
         let mut lines = [Lines::NONE; ANSWERS_PER_SEND];
         let now_ns = clock();
@@ -280,11 +280,11 @@ impl Connection {
             pending.begun_ns.get_or_insert(now_ns);
             *lines = pending.lines();
         }
-        self.transmit(answers, count, &lines)
+        self.transmit(count, &lines)
     }
 
     /// [`Connection::send`] with the lines of each answer.
-    fn transmit(&self, answers: &Answers, count: usize, lines: &[Lines]) -> Result<usize, Errno> {
+    fn transmit(&self, count: usize, lines: &[Lines]) -> Result<usize, Errno> {
         // A peer that is gone is an error to be counted, not a signal.
         let flags = SendFlags::NOSIGNAL;
         let mut parts = [IoSlice::new(&[]); 4 * ANSWERS_PER_SEND];
@@ -292,7 +292,7 @@ impl Connection {
         for (index, pending) in self.queue.iter().take(count).enumerate() {
             let sent_bytes = if index == 0 { self.sent_bytes } else { 0 };
             let lines = lines.get(index).map_or(&[][..], Lines::bytes);
-            for part in answers.unsent(pending.answer, pending.head_only, lines, sent_bytes) {
+            for part in pending.answer.unsent(pending.head_only, lines, sent_bytes) {
                 if !part.is_empty() {
                     parts[used] = IoSlice::new(part);
                     used += 1;
@@ -306,15 +306,9 @@ impl Connection {
     }
 
     /// Enters `bytes` sent; true when they complete an answer that ends the connection.
-    fn sent(
-        &mut self,
-        answers: &Answers,
-        ledger: &mut Ledger,
-        mut bytes: usize,
-        now_ns: u64,
-    ) -> bool {
+    fn sent(&mut self, ledger: &mut Ledger, mut bytes: usize, now_ns: u64) -> bool {
         while let Some(first) = self.queue.front() {
-            let left_bytes = first.length(answers) - self.sent_bytes;
+            let left_bytes = first.length() - self.sent_bytes;
             if bytes < left_bytes {
                 self.sent_bytes += bytes;
                 return false;
@@ -325,7 +319,7 @@ impl Connection {
             bytes -= left_bytes;
             self.sent_bytes = 0;
             if let Duty::Answer(outcome) = first.duty {
-                ledger.answered(outcome, first.read_ns, now_ns);
+                ledger.answered(outcome, first.endpoint, first.read_ns, now_ns);
                 ledger.left_flight();
             }
             let closes = first.closes;

@@ -8,12 +8,39 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::time::Duration;
 
 use record::mock::MockRecord;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
 use crate::MockError;
+
+/// Questions that wait for the loop at most.
+const QUESTIONS_MAX: usize = 4;
+/// How long a question waits for its answer: longer than any catching up.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// What the control port asks of the loop.
+#[derive(Debug)]
+pub(crate) enum Question {
+    /// The record so far, as JSON.
+    Truth,
+    /// The configuration in effect.
+    Config,
+    /// Another script, from now on.
+    Script(String),
+}
+
+/// A status and a JSON text.
+pub(crate) type Reply = (u16, String);
+
+#[derive(Debug)]
+struct Asked {
+    question: Question,
+    reply: SyncSender<Reply>,
+}
 
 type OnFlush = Box<dyn FnMut(MockRecord) + Send>;
 
@@ -24,6 +51,7 @@ pub struct Control {
     handle: Handle,
     on_flush: OnFlush,
     signals: Vec<SigId>,
+    questions: Option<Receiver<Asked>>,
 }
 
 /// Asks a running mock to stop or to flush, from another thread.
@@ -32,6 +60,7 @@ pub struct Handle {
     stop: Arc<AtomicBool>,
     flush: Arc<AtomicBool>,
     wake_writer: Arc<UnixStream>,
+    questions: SyncSender<Asked>,
 }
 
 impl Control {
@@ -44,12 +73,15 @@ impl Control {
         let (wake_reader, wake_writer) = UnixStream::pair().map_err(system)?;
         wake_reader.set_nonblocking(true).map_err(system)?;
         wake_writer.set_nonblocking(true).map_err(system)?;
+        let (sender, questions) = mpsc::sync_channel(QUESTIONS_MAX);
         let handle = Handle {
             stop: Arc::default(),
             flush: Arc::default(),
             wake_writer: Arc::new(wake_writer),
+            questions: sender,
         };
-        Ok(Self { wake_reader, handle, on_flush: Box::new(drop), signals: Vec::new() })
+        let questions = Some(questions);
+        Ok(Self { wake_reader, handle, on_flush: Box::new(drop), signals: Vec::new(), questions })
     }
 
     /// Calls `on_flush` with the record of each flush, on the mock's own thread: while it
@@ -109,6 +141,19 @@ impl Control {
         self.handle.stop.load(Ordering::Acquire)
     }
 
+    /// Answers what was asked, by `reply`.
+    pub(crate) fn answer(&self, mut reply: impl FnMut(Question) -> Reply) {
+        while let Some(asked) = self.questions.as_ref().and_then(|q| q.try_recv().ok()) {
+            // Who asked may have given up.
+            let _ = asked.reply.send(reply(asked.question));
+        }
+    }
+
+    /// No question is answered any more; those that wait are told at once.
+    pub(crate) fn close_questions(&mut self) {
+        self.questions = None;
+    }
+
     pub(crate) fn flushed(&mut self, record: MockRecord) {
         (self.on_flush)(record);
     }
@@ -139,6 +184,14 @@ impl Handle {
     pub fn flush(&self) {
         self.flush.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// The answer to a question; `None` when the mock is gone or does not answer.
+    pub(crate) fn ask(&self, question: Question) -> Option<Reply> {
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.questions.try_send(Asked { question, reply }).ok()?;
+        self.wake();
+        answer.recv_timeout(ANSWER_WITHIN).ok()
     }
 
     fn wake(&self) {

@@ -23,6 +23,8 @@ pub struct Draws {
     pub fail: f64,
     /// Decides, uniform in [0, 1), whether the request is a spike.
     pub spike: f64,
+    /// What the request itself costs beyond the latency, ns: the items of a batch.
+    pub extra_ns: u64,
 }
 
 /// How one request is treated.
@@ -40,7 +42,7 @@ pub struct Delay {
 /// has no place for it.
 ///
 /// The latency is `law · cold · (1 + drift · minutes) · slow_after + spike`: linear drift of the
-/// drawn latency, never below zero; a factor applies to requests read while it holds. A request
+/// drawn latency, never below zero; the items of a batch come on top; a factor applies to requests read while it holds. A request
 /// that sleeps needs a worker and the serialised section first. `status` failures do not sleep;
 /// `body` and `reset` sleep like a good answer; `never` is not answered; the first and the last
 /// need no worker. At the end, an answer due inside a stall (the last `length` of each period) is
@@ -107,7 +109,7 @@ fn latency_ns(config: &MockConfig, since_start_ns: u64, draws: Draws) -> u64 {
     } else {
         (draws.latency_ns * factor).round() as u64
     };
-    scaled_ns.saturating_add(extra_ns)
+    scaled_ns.saturating_add(extra_ns).saturating_add(draws.extra_ns)
 }
 
 #[cfg(test)]
@@ -127,7 +129,7 @@ mod tests {
 
     /// The treatment by a mock that was idle before.
     fn delay(config: &MockConfig, since_start_ns: u64, (fail, spike): (f64, f64)) -> Delay {
-        let draws = Draws { latency_ns: config.latency_ns as f64, fail, spike };
+        let draws = Draws { latency_ns: config.latency_ns as f64, fail, spike, extra_ns: 0 };
         super::delay(config, &mut Capacity::new(config), since_start_ns, draws)
             .expect("an idle mock has a place")
     }
@@ -269,7 +271,7 @@ mod tests {
             config(&[("latency", "exponential:10ms"), ("cold", "5s:2x"), ("workers", "1")]);
         let mut capacity = Capacity::new(&config);
         let mut treated = |latency_ns| {
-            let draws = Draws { latency_ns, fail: 0.5, spike: 0.5 };
+            let draws = Draws { latency_ns, fail: 0.5, spike: 0.5, extra_ns: 0 };
             let delay =
                 super::delay(&config, &mut capacity, S, draws).expect("no bound on the queue");
             (delay.queued_ns, delay.sleep_ns)
@@ -284,7 +286,7 @@ mod tests {
         let config = config(&[("latency", "2s"), ("workers", "1"), ("stall", "1s/5s")]);
         let mut capacity = Capacity::new(&config);
         let mut treated = || {
-            let draws = Draws { latency_ns: 2e9, fail: 0.5, spike: 0.5 };
+            let draws = Draws { latency_ns: 2e9, fail: 0.5, spike: 0.5, extra_ns: 0 };
             let delay =
                 super::delay(&config, &mut capacity, 0, draws).expect("no bound on the queue");
             (delay.queued_ns, delay.sleep_ns)

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use crate::limits::BODY_MAX_BYTES;
+use crate::script::ScriptError;
 
 /// Why the mock could not start. Once it runs it does not fail: what peers do is counted.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,9 @@ pub enum MockError {
         /// What is wrong.
         reason: String,
     },
+    /// The script cannot be used.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
     /// A kernel facility is missing or exhausted.
     #[error("cannot set up {what}: {source}")]
     System {

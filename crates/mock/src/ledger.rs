@@ -4,14 +4,16 @@
 use std::collections::BTreeMap;
 
 use record::Format;
-use record::mock::{MockConfig, MockRecord, MockSecond, Sleep};
+use record::mock::{MockConfig, MockEndpoint, MockRecord, MockSecond, Sleep};
 use rustix::time::{ClockId, clock_gettime};
 
 use distribution::Distribution;
+use endpoints::Endpoints;
 use gaps::Gaps;
 use ports::Ports;
 
 mod distribution;
+mod endpoints;
 mod gaps;
 mod ports;
 
@@ -37,11 +39,22 @@ pub(crate) enum Outcome {
     Overloaded,
     /// Its address was over its rate: status 429.
     Limited,
+    /// No endpoint of the script is for it: status 404.
+    Unmatched,
+    /// A family refused it, as its protocol says.
+    Denied,
+    /// A single-use token or code came a second time.
+    Reused,
+    /// The answer of a JSON-RPC call, or of one in a batch, is an error.
+    RpcError,
 }
+
+/// Kinds of outcomes.
+const OUTCOMES: usize = 12;
 
 impl Outcome {
     /// The kinds of failure, by their names in the record.
-    const FAILURES: [(Self, &'static str); 7] = [
+    const FAILURES: [(Self, &'static str); OUTCOMES - 1] = [
         (Self::Status, "status"),
         (Self::Body, "body"),
         (Self::Reset, "reset"),
@@ -49,6 +62,10 @@ impl Outcome {
         (Self::Abandoned, "abandoned"),
         (Self::Overloaded, "overloaded"),
         (Self::Limited, "limited"),
+        (Self::Unmatched, "unmatched"),
+        (Self::Denied, "denied"),
+        (Self::Reused, "reused"),
+        (Self::RpcError, "rpc_error"),
     ];
 }
 
@@ -60,7 +77,7 @@ pub(crate) struct Ledger {
     opened_ns: u64,
     cpu_at_open_ns: u64,
     /// By [`Outcome`].
-    outcomes: [u64; 8],
+    outcomes: [u64; OUTCOMES],
     malformed: u64,
     carried_in: u64,
     read: u64,
@@ -76,6 +93,9 @@ pub(crate) struct Ledger {
     slept_ns: Distribution,
     /// Answers of each second with one, in order.
     series: Vec<MockSecond>,
+    /// From request read to answer written, of answers that were failures, by [`Outcome`].
+    failed_ns: [Option<Box<Distribution>>; OUTCOMES],
+    endpoints: Endpoints,
     gaps: Gaps,
     ports: Ports,
     accepted: u64,
@@ -83,12 +103,13 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// A ledger opened at `now_ns`, while `in_flight` requests are in flight, of which
-    /// `carried_in` have no outcome yet.
-    pub(crate) fn open(now_ns: u64, in_flight: u64, carried_in: u64) -> Self {
+    /// `carried_in` have no outcome yet. `names` are the endpoints by their numbers; none without a
+    /// script.
+    pub(crate) fn open(now_ns: u64, in_flight: u64, carried_in: u64, names: Vec<String>) -> Self {
         Self {
             opened_ns: now_ns,
             cpu_at_open_ns: cpu_ns(),
-            outcomes: [0; 8],
+            outcomes: [0; OUTCOMES],
             malformed: 0,
             carried_in,
             read: 0,
@@ -102,6 +123,8 @@ impl Ledger {
             asked_ns: 0,
             slept_ns: Distribution::default(),
             series: Vec::new(),
+            failed_ns: Default::default(),
+            endpoints: Endpoints::new(names),
             gaps: Gaps::default(),
             ports: Ports::default(),
             accepted: 0,
@@ -130,8 +153,19 @@ impl Ledger {
     }
 
     /// A request has its outcome; it counts here and nowhere else.
-    pub(crate) fn settled(&mut self, outcome: Outcome) {
+    pub(crate) fn settled(&mut self, outcome: Outcome, endpoint: u16) {
         self.outcomes[outcome as usize] += 1;
+        self.endpoints.settled(endpoint, outcome == Outcome::Served);
+    }
+
+    /// The names of the endpoints by their numbers.
+    pub(crate) fn endpoint_names(&self) -> Vec<String> {
+        self.endpoints.names()
+    }
+
+    /// The number of an endpoint, which may be new.
+    pub(crate) fn endpoint(&mut self, name: &str) -> u16 {
+        self.endpoints.number(name)
     }
 
     /// A request is no longer in flight.
@@ -141,8 +175,8 @@ impl Ledger {
     }
 
     /// The last byte of an answer was handed to the kernel.
-    pub(crate) fn answered(&mut self, outcome: Outcome, read_ns: u64, now_ns: u64) {
-        self.settled(outcome);
+    pub(crate) fn answered(&mut self, outcome: Outcome, endpoint: u16, read_ns: u64, now_ns: u64) {
+        self.settled(outcome, endpoint);
         self.last_written_ns = now_ns;
         let second = now_ns.saturating_sub(self.opened_ns) / 1_000_000_000;
         if second < SERIES_SECONDS {
@@ -157,8 +191,12 @@ impl Ledger {
             }
         }
         // Planned failures, some of them instant, must not make the service look faster.
+        let service_ns = now_ns.saturating_sub(read_ns);
         if outcome == Outcome::Served {
-            self.service_ns.add(now_ns.saturating_sub(read_ns));
+            self.service_ns.add(service_ns);
+            self.endpoints.served(endpoint, service_ns);
+        } else {
+            self.failed_ns[outcome as usize].get_or_insert_default().add(service_ns);
         }
     }
 
@@ -197,26 +235,41 @@ impl Ledger {
             .collect();
         let port_range = ports::ephemeral_range();
         let ports_saturated = port_range.is_some_and(|range| self.ports.is_saturated(range));
+        let mut histograms: BTreeMap<String, String> = [
+            ("service", self.service_ns.encode()),
+            ("slept", self.slept_ns.encode()),
+            ("queued", self.queued_ns.encode()),
+            ("gap", self.gaps.encode()),
+        ]
+        .map(|(name, histogram)| (name.to_owned(), histogram))
+        .into();
+        for (outcome, name) in Outcome::FAILURES {
+            if let Some(failed_ns) = &self.failed_ns[outcome as usize] {
+                histograms.insert(format!("failed.{name}"), failed_ns.encode());
+            }
+        }
+        let failed = failures.values().sum();
+        let service_ns = self.service_ns.summarise();
+        let mut endpoints = self.endpoints.record();
+        if endpoints.is_empty() {
+            // Without a script there is one, and its books are the record's own.
+            let service = histograms["service"].clone();
+            let all = MockEndpoint { served, failed, service_ns: service_ns.clone(), service };
+            endpoints.insert("/".to_owned(), all);
+        }
         MockRecord {
             format: Format::v1("assay.mock"),
             served,
-            failed: failures.values().sum(),
+            failed,
             failures,
             malformed: self.malformed,
             served_per_s: if window_ns == 0 { 0.0 } else { served as f64 * 1e9 / window_ns as f64 },
             window_ns,
             peak_in_flight: self.peak_in_flight,
-            service_ns: self.service_ns.summarise(),
+            service_ns,
             queued_ns: self.queued_ns.summarise(),
             sleep: Sleep { asked_ns: self.asked_ns, slept_ns: self.slept_ns.summarise() },
-            histograms: [
-                ("service", self.service_ns.encode()),
-                ("slept", self.slept_ns.encode()),
-                ("queued", self.queued_ns.encode()),
-                ("gap", self.gaps.encode()),
-            ]
-            .map(|(name, histogram)| (name.to_owned(), histogram))
-            .into(),
+            histograms,
             arrivals: self.gaps.summarise(),
             distinct_peer_ports: self.ports.distinct(),
             port_range,
@@ -230,6 +283,12 @@ impl Ledger {
             backlog_effective: None,
             series: self.series.clone(),
             config: config.clone(),
+            config_line: config.line(),
+            office: Some(config.office()),
+            // The server knows.
+            script_sha256: None,
+            script_changes: 0,
+            endpoints,
         }
     }
 }
@@ -247,16 +306,16 @@ mod tests {
 
     #[test]
     fn counts_every_request_once_and_keeps_the_identity() {
-        let mut ledger = Ledger::open(1_000, 2, 1);
+        let mut ledger = Ledger::open(1_000, 2, 1, Vec::new());
         for port in [7, 7, 9, 65_535, 0] {
             ledger.request_read(2_000, port);
         }
         assert_eq!(ledger.unsettled(), 6);
-        ledger.answered(Outcome::Served, 2_000, 12_000);
+        ledger.answered(Outcome::Served, 0, 2_000, 12_000);
         ledger.left_flight();
-        ledger.answered(Outcome::Status, 2_000, 13_000);
+        ledger.answered(Outcome::Status, 0, 2_000, 13_000);
         ledger.left_flight();
-        ledger.settled(Outcome::Abandoned);
+        ledger.settled(Outcome::Abandoned, 0);
         ledger.left_flight();
         ledger.refused();
         assert_eq!((ledger.unsettled(), ledger.in_flight()), (3, 4));
@@ -275,7 +334,7 @@ mod tests {
 
     #[test]
     fn nothing_seen_is_all_zero() {
-        let record = Ledger::open(5, 0, 0).record(5, &MockConfig::default());
+        let record = Ledger::open(5, 0, 0, Vec::new()).record(5, &MockConfig::default());
         assert_eq!((record.served, record.failed, record.window_ns), (0, 0, 0));
         assert_eq!(record.served_per_s, 0.0);
         assert!(record.failures.is_empty());
@@ -283,7 +342,7 @@ mod tests {
 
     #[test]
     fn answers_are_counted_by_the_second_and_gaps_are_none() {
-        let mut ledger = Ledger::open(500, 0, 0);
+        let mut ledger = Ledger::open(500, 0, 0, Vec::new());
         for (second, outcome) in [
             (0, Outcome::Served),
             (0, Outcome::Status),
@@ -292,7 +351,7 @@ mod tests {
         ] {
             let now_ns = 500 + second * 1_000_000_000;
             ledger.request_read(now_ns, 1);
-            ledger.answered(outcome, now_ns, now_ns);
+            ledger.answered(outcome, 0, now_ns, now_ns);
             ledger.left_flight();
         }
         let expected = [(0, 1, 1), (2, 1, 0)].map(|(second, served, failed)| MockSecond {
@@ -306,10 +365,10 @@ mod tests {
 
     #[test]
     fn a_rate_is_requests_over_the_window() {
-        let mut ledger = Ledger::open(0, 0, 0);
+        let mut ledger = Ledger::open(0, 0, 0, Vec::new());
         for n in 0..10 {
             ledger.request_read(1_000_000_000 + n, 1);
-            ledger.answered(Outcome::Served, 1_000_000_000 + n, 1_500_000_000);
+            ledger.answered(Outcome::Served, 0, 1_000_000_000 + n, 1_500_000_000);
             ledger.left_flight();
         }
         let record = ledger.record(9, &MockConfig::default());

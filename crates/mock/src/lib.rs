@@ -9,7 +9,8 @@
 //!
 //! Contract of the room:
 //! - One thread runs one loop ([`Server::run`]); nothing is shared, so the order of events in
-//!   the ledger is the order in which they happened.
+//!   the ledger is the order in which they happened. A control port has a thread that passes
+//!   questions to the loop (`control_port`).
 //! - How a request is treated is a pure function of the configuration, the time since the
 //!   server bound, three random numbers ([`delay::delay`]) and who was there before
 //!   (`capacity`, `limiter`). How bytes become requests is a
@@ -24,6 +25,7 @@ pub mod answer;
 mod capacity;
 mod connection;
 mod control;
+mod control_port;
 pub mod delay;
 mod error;
 mod law;
@@ -32,7 +34,9 @@ mod limiter;
 mod limits;
 mod listener;
 pub mod request;
+pub mod script;
 mod server;
+mod site;
 mod timers;
 mod treatment;
 mod truth;

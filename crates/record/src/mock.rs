@@ -5,11 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{self, UnitError};
 
+mod flags;
 mod law;
+mod office;
 mod seen;
 
 pub use law::{HISTOGRAM_BINS_MAX, Law, histogram};
-pub use seen::{Arrivals, MockRecord, MockSecond, Sleep};
+pub use office::Office;
+pub use seen::{Arrivals, MockEndpoint, MockRecord, MockSecond, Sleep};
 
 /// How the mock answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,6 +67,24 @@ pub struct MockConfig {
     /// `--backlog 4096`: connections that may wait to be accepted; the kernel may allow fewer.
     #[serde(default = "default_backlog")]
     pub backlog: u32,
+    /// `--script FILE`: what is answered on which path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// `--bias 2ms`: added to every sleep, and not to what was asked; for tests of what finds it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bias_ns: u64,
+    /// `--office subject`, where it was said; see [`MockConfig::office`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub office: Option<Office>,
+    /// `--control 127.0.0.1:0`: where the mock can be asked and given another script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
+}
+
+/// For serde, which passes a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 /// The backlog without a flag.
@@ -163,6 +184,10 @@ impl Default for MockConfig {
             rate_limit: None,
             truth_header: false,
             backlog: default_backlog(),
+            script: None,
+            bias_ns: 0,
+            office: None,
+            control: None,
         }
     }
 }
@@ -190,7 +215,7 @@ pub enum MockConfigError {
 
 impl MockConfig {
     /// The keys, in the order of the documentation; flags are the same words with dashes.
-    pub const KEYS: [&'static str; 18] = [
+    pub const KEYS: [&'static str; 22] = [
         "listen",
         "latency",
         "body_size",
@@ -209,6 +234,10 @@ impl MockConfig {
         "rate_limit",
         "truth_header",
         "backlog",
+        "script",
+        "bias",
+        "office",
+        "control",
     ];
 
     /// Sets one key from its text, the same for a flag and for a bench file. `fail` adds.
@@ -264,6 +293,20 @@ impl MockConfig {
                 self.truth_header = text.parse().map_err(|_| shape(text, "yes or no", "true"))?;
             }
             "backlog" => self.backlog = positive(text, "number of connections")?,
+            "script" => self.script = Some(text.to_owned()),
+            "bias" => self.bias_ns = units::duration_ns(text)?,
+            "office" => {
+                let office = Office::ALL.into_iter().find(|office| office.name() == text);
+                self.office =
+                    Some(office.ok_or_else(|| shape(text, "office of a mock", "instrument"))?);
+            }
+            "control" => {
+                let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+                if port.is_none() {
+                    return Err(shape(text, "address of a control port", "127.0.0.1:0"));
+                }
+                self.control = Some(text.to_owned());
+            }
             _ => return Err(MockConfigError::Unknown(key.to_owned())),
         }
         let failing: f64 = self.fail.iter().map(|fail| fail.share).sum();

@@ -191,6 +191,9 @@ fn load(page: &mut Page, digest: &Digest) {
         Some(load) => facts.extend(load_facts(load)),
         None => facts.push(("load record", "none".to_owned())),
     }
+    if let Some(mock) = digest.mock.as_ref().filter(|mock| !mock.config_line.is_empty()) {
+        facts.push(("mock", mock.config_line.clone()));
+    }
     match &digest.mock {
         Some(mock) => facts.push((
             "mock's count",

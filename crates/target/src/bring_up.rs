@@ -14,7 +14,6 @@ use record::plan::{Cpus, Target, TargetKind};
 
 use crate::brake::Brake;
 use crate::error::BringUpError;
-use crate::flags::mock_flags;
 use crate::guarded::{Guarded, Output, Spawn, Stdin};
 use crate::instance::{Instance, Parts};
 use crate::log::{Tail, last_lines};
@@ -102,7 +101,7 @@ fn mock(
     }
     let record = context.dir.join(layout::MOCK);
     let mut argv = vec![context.assay.display().to_string(), "mock".to_owned()];
-    argv.extend(mock_flags(config));
+    argv.extend(config.flags());
     argv.extend(["--json".to_owned(), record.display().to_string()]);
     let words = Words { port: None, context };
     let mut spawn = spawn(target, &argv, &words, context);

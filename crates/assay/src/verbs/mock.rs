@@ -11,6 +11,7 @@ pub(crate) fn run(arguments: &MockArguments, output: &Output) -> Outcome {
     let config = config(arguments)?;
     let server = mock::Server::bind(config).map_err(|error| match error {
         mock::MockError::PortInUse { .. } => Failure::refused(error),
+        mock::MockError::Script(_) => Failure::wrong(error),
         error => Failure::failed(error),
     })?;
     if !server.is_loopback() {
@@ -32,7 +33,11 @@ pub(crate) fn run(arguments: &MockArguments, output: &Output) -> Outcome {
             let _ = layout::write_json(&path, &record);
         });
     }
+    output.remark(&server.config().line());
     output.data(&format!("listening http://{}\n", server.local_addr()))?;
+    if let Some(address) = &server.config().control {
+        output.data(&format!("control http://{address}\n"))?;
+    }
     let record = server.run(control);
     output.result(arguments.json.json.as_ref(), &record, || summary(&record))?;
     Ok(Status::Done)
@@ -58,6 +63,10 @@ fn config(arguments: &MockArguments) -> Result<MockConfig, Failure> {
         ("rate_limit", arguments.rate_limit.as_ref()),
         ("truth_header", arguments.truth_header.as_ref()),
         ("backlog", arguments.backlog.as_ref()),
+        ("script", arguments.script.as_ref()),
+        ("bias", arguments.bias.as_ref()),
+        ("office", arguments.office.as_ref()),
+        ("control", arguments.control.as_ref()),
     ];
     let given = single.into_iter().filter_map(|(key, text)| text.map(|text| (key, text)));
     for (key, text) in given.chain(arguments.fail.iter().map(|text| ("fail", text))) {

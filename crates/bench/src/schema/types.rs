@@ -217,6 +217,14 @@ pub(super) struct Mock {
     truth_header: Option<MockSetting>,
     /// Connections that may wait to be accepted.
     backlog: Option<MockSetting>,
+    /// A file that says what is answered on which path, relative to the bench file.
+    script: Option<MockSetting>,
+    /// `2ms`: sleeps so much longer than asked, for tests.
+    bias: Option<MockSetting>,
+    /// `instrument` or `subject`.
+    office: Option<MockSetting>,
+    /// `127.0.0.1:0`: a second port that tells the truth so far and takes another script.
+    control: Option<MockSetting>,
 }
 
 /// How a process is stopped.

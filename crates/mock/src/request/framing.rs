@@ -1,7 +1,7 @@
 //! Where a request's body ends: by length, or by chunks (RFC 9112, section 7.1). Nothing of
-//! the body is kept, so a body may arrive in any pieces at no cost in memory.
+//! the body is kept unless a script wants it, so a body may arrive in any pieces at no cost in memory.
 
-use super::{BODY_MAX_BYTES, HEAD_MAX_BYTES, Refusal};
+use super::{BODY_MAX_BYTES, HEAD_MAX_BYTES, Kept, Refusal};
 
 /// Hexadecimal digits of a chunk size: enough for any size within [`BODY_MAX_BYTES`], with
 /// leading zeros.
@@ -74,25 +74,36 @@ impl Framing {
     ///
     /// # Errors
     /// [`Refusal`] when the chunking is broken or a bound is passed.
-    pub(super) fn advance(&mut self, input: &[u8]) -> Result<usize, Refusal> {
+    /// `kept` takes the content, when somebody wants it.
+    pub(super) fn advance(
+        &mut self,
+        input: &[u8],
+        mut kept: Option<&mut Kept>,
+    ) -> Result<usize, Refusal> {
         match self {
             Self::Length(left_bytes) => {
                 let taken = input.len().min(usize::try_from(*left_bytes).unwrap_or(usize::MAX));
                 *left_bytes -= taken as u64;
+                if let Some(kept) = &mut kept {
+                    kept.content(&input[..taken]);
+                }
                 Ok(taken)
             }
-            Self::Chunked(chunked) => chunked.advance(input),
+            Self::Chunked(chunked) => chunked.advance(input, kept),
         }
     }
 }
 
 impl Chunked {
-    fn advance(&mut self, input: &[u8]) -> Result<usize, Refusal> {
+    fn advance(&mut self, input: &[u8], mut kept: Option<&mut Kept>) -> Result<usize, Refusal> {
         let mut at = 0;
         while at < input.len() && self.part != Part::Done {
             if self.part == Part::Data {
                 let left = usize::try_from(self.size_bytes).unwrap_or(usize::MAX);
                 let taken = left.min(input.len() - at);
+                if let Some(kept) = &mut kept {
+                    kept.content(&input[at..at + taken]);
+                }
                 at += taken;
                 self.size_bytes -= taken as u64;
                 if self.size_bytes == 0 {

@@ -1,5 +1,6 @@
 //! How bytes become requests: a pure state machine that reads what a connection received, in
-//! whatever pieces, and says when a request is complete. Bodies are read and discarded.
+//! whatever pieces, and says when a request is complete. Heads and bodies are read and discarded,
+//! unless a script wants them.
 //!
 //! It is as strict as counting needs: bytes that two parsers could frame differently are no
 //! request. It is lenient where counting does not care: a missing `Host` or an unknown method
@@ -7,8 +8,11 @@
 
 mod framing;
 mod head;
+mod kept;
 
 pub use crate::answer::{Persistence, Refusal};
+pub(crate) use kept::Kept;
+
 use framing::Framing;
 
 /// Largest head of a request, bytes.
@@ -64,6 +68,8 @@ pub enum Place {
 #[derive(Debug, Default)]
 pub struct Reader {
     state: State,
+    /// What a script wants to see of the request that is read.
+    kept: Option<Box<Kept>>,
 }
 
 #[derive(Debug)]
@@ -90,6 +96,16 @@ impl Reader {
             State::Head { seen } => self.head(input, seen),
             State::Body { .. } => self.body(input, 0),
         }
+    }
+
+    /// From now on heads and bodies are kept, or not.
+    pub(crate) fn keep(&mut self, keep: bool) {
+        self.kept = keep.then(|| self.kept.take().unwrap_or_default());
+    }
+
+    /// The request that was read last, where it is kept. It stays until the next head.
+    pub(crate) fn kept(&self) -> Option<&Kept> {
+        self.kept.as_deref()
     }
 
     /// Where the reader is, given what is left over.
@@ -136,6 +152,9 @@ impl Reader {
             }
             Ok(Some(head)) => {
                 let consumed = skipped + head.size_bytes;
+                if let Some(kept) = &mut self.kept {
+                    kept.begin(&input[..head.size_bytes]);
+                }
                 let rest = &input[head.size_bytes..];
                 if head.framing.is_done() {
                     self.state = State::default();
@@ -154,7 +173,7 @@ impl Reader {
         let State::Body { framing, request } = &mut self.state else {
             unreachable!("called in the body state only")
         };
-        match framing.advance(input) {
+        match framing.advance(input, self.kept.as_deref_mut()) {
             Err(refusal) => Step { consumed: before, event: Event::Refused(refusal) },
             Ok(consumed) => {
                 let event =

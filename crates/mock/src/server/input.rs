@@ -2,14 +2,18 @@
 //! what the ledger says of it.
 
 use std::mem;
+use std::sync::Arc;
 
 use clock::{Clock as _, Monotonic};
+use record::mock::Failure;
 
+use super::scripted::From;
 use super::{KEPT_BUFFER_BYTES, Server};
-use crate::answer::{Answers, Persistence};
+use crate::answer::{Answer, Answers, Persistence};
 use crate::connection::{Connection, Duty, Pending};
 use crate::ledger::{Ledger, Outcome};
-use crate::request::{Event, Place, Refusal, Request};
+use crate::request::{Event, Place, Refusal};
+use crate::site::Ask;
 use crate::treatment::{Reply, Treatment};
 
 impl Server {
@@ -65,9 +69,11 @@ impl Server {
                     read_ns: now_ns,
                     due_ns: now_ns,
                     answer: self.answers.interim(),
+                    endpoint: 0,
                     head_only: false,
                     closes: false,
                     queued_ns: 0,
+                    bias_ns: 0,
                     woken_ns: Some(now_ns),
                     says: None,
                     begun_ns: None,
@@ -79,9 +85,35 @@ impl Server {
                     }
                     self.ledger.request_read(now_ns, connection.peer.port);
                     let since_start_ns = now_ns - self.started_ns;
-                    let treatment = self.treatment.of(connection.peer.address, since_start_ns);
-                    let read = Read { request, treatment, now_ns, room };
-                    admit(connection, &mut self.ledger, &self.answers, read);
+                    let scripted = self.site.as_mut().zip(connection.reader.kept());
+                    let read = match scripted {
+                        None => {
+                            let address = connection.peer.address;
+                            let treatment = self.treatment.of(address, since_start_ns, None);
+                            let answer = plain(&self.answers, &treatment, request.persistence);
+                            let head_only = request.head_only;
+                            let closes = request.persistence == Persistence::Close;
+                            Read { head_only, closes, endpoint: 0, treatment, answer, now_ns, room }
+                        }
+                        Some((site, kept)) => {
+                            let from = From {
+                                address: connection.peer.address,
+                                since_start_ns,
+                                requests: connection.requests,
+                                room,
+                            };
+                            let ask = Ask::new(kept);
+                            site.read(
+                                &mut self.treatment,
+                                &self.answers,
+                                &ask,
+                                request,
+                                from,
+                                now_ns,
+                            )
+                        }
+                    };
+                    admit(connection, &mut self.ledger, read, self.config.bias_ns);
                     if connection.input_over {
                         connection.input_left = used < input.len();
                         return input.len();
@@ -118,44 +150,65 @@ impl Server {
 }
 
 /// A request that was read in full, and how it is to be treated.
-struct Read {
-    request: Request,
-    treatment: Treatment,
-    now_ns: u64,
+pub(super) struct Read {
+    pub(super) head_only: bool,
+    /// The connection ends with its answer.
+    pub(super) closes: bool,
+    /// The endpoint's number in the ledger.
+    pub(super) endpoint: u16,
+    pub(super) treatment: Treatment,
+    pub(super) answer: Arc<Answer>,
+    pub(super) now_ns: u64,
     /// The connection's queue has room for it.
-    room: bool,
+    pub(super) room: bool,
 }
 
-/// Enters a request into the queue, or settles it when nobody waits.
-fn admit(connection: &mut Connection, ledger: &mut Ledger, answers: &Answers, read: Read) {
-    let Read { request: Request { head_only, persistence }, treatment, now_ns, room } = read;
-    let Treatment { duty, answer, delay, says } = treatment;
-    let never = duty == Duty::Never;
-    connection.input_over = persistence == Persistence::Close;
-    if never {
-        ledger.settled(Outcome::Never);
+/// The answer of a mock without a script.
+pub(super) fn plain(
+    answers: &Answers,
+    treatment: &Treatment,
+    persistence: Persistence,
+) -> Arc<Answer> {
+    match treatment.answer {
+        Reply::Planned => answers.of(treatment.delay.failure, persistence),
+        Reply::Overloaded => answers.bare(503, persistence),
+        Reply::Limited => answers.bare(429, persistence),
+        Reply::Unmatched => answers.bare(404, persistence),
     }
-    let due_ns = now_ns.saturating_add(delay.queued_ns).saturating_add(delay.sleep_ns);
+}
+
+/// Enters a request into the queue, or settles it when nobody waits. `bias_ns` lengthens a sleep.
+fn admit(connection: &mut Connection, ledger: &mut Ledger, read: Read, bias_ns: u64) {
+    let Read { head_only, closes, endpoint, treatment, answer, now_ns, room } = read;
+    let Treatment { duty, delay, says, .. } = treatment;
+    let never = duty == Duty::Never;
+    connection.input_over = closes;
+    if never {
+        ledger.settled(Outcome::Never, endpoint);
+    }
+    // What is answered at once by plan does not sleep, longer or otherwise.
+    let sleeps = !matches!(delay.failure, Some(Failure::Status(_) | Failure::Never))
+        && treatment.answer == Reply::Planned;
+    let bias_ns = if sleeps { bias_ns } else { 0 };
+    let asked_ns = delay.queued_ns.saturating_add(delay.sleep_ns);
+    let due_ns = now_ns.saturating_add(asked_ns).saturating_add(bias_ns);
     if connection.peer_closed && (never || due_ns > now_ns || !room) {
         if !never {
-            ledger.settled(Outcome::Abandoned);
+            ledger.settled(Outcome::Abandoned, endpoint);
         }
         ledger.left_flight();
         return;
     }
-    let answer = match answer {
-        Reply::Planned => answers.of(delay.failure, persistence),
-        Reply::Overloaded => answers.overloaded(persistence),
-        Reply::Limited => answers.limited(persistence),
-    };
     connection.queue.push_back(Pending {
         duty,
         read_ns: now_ns,
         due_ns,
         answer,
+        endpoint,
         head_only,
-        closes: connection.input_over,
+        closes,
         queued_ns: delay.queued_ns,
+        bias_ns,
         woken_ns: (due_ns == now_ns).then_some(now_ns),
         says,
         begun_ns: None,
@@ -179,9 +232,11 @@ pub(super) fn refuse(
         read_ns: now_ns,
         due_ns: now_ns,
         answer: answers.refusal(refusal),
+        endpoint: 0,
         head_only: false,
         closes: true,
         queued_ns: 0,
+        bias_ns: 0,
         woken_ns: Some(now_ns),
         says: None,
         begun_ns: None,

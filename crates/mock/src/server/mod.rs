@@ -14,6 +14,7 @@ use std::mem::{self, MaybeUninit};
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use clock::{Clock as _, Monotonic};
@@ -26,16 +27,22 @@ use rustix::process::{self, Resource, Rlimit};
 use crate::answer::Answers;
 use crate::connection::{Connection, Peer, Progress};
 use crate::control::Control;
+use crate::control_port::ControlListener;
 use crate::ledger::Ledger;
 use crate::limits::{BODY_MAX_BYTES, Limits};
 use crate::request::Refusal;
+use crate::script::Script;
+use crate::site::Site;
 use crate::timers::{Owner, Timers};
 use crate::treatment::Decider;
 use crate::{MockError, listener};
 
 mod input;
+mod questions;
+mod scripted;
 
 use input::refuse;
+use scripted::Scripted;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -74,6 +81,11 @@ pub struct Server {
     limits: Limits,
     answers: Answers,
     treatment: Decider,
+    site: Option<Scripted>,
+    /// The configuration before a script's `[server]`: what another script starts from.
+    flags: MockConfig,
+    script_changes: u32,
+    control_listener: Option<ControlListener>,
     local_addr: SocketAddr,
     backlog_effective: Option<u32>,
     /// When the server bound: the start of everything that depends on time.
@@ -122,7 +134,24 @@ impl Server {
 
         config.listen = local_addr.to_string();
         let now_ns = Monotonic.now_ns();
+        let mut ledger = Ledger::open(now_ns, 0, 0, Vec::new());
+        let control_listener = config.control.as_deref().map(ControlListener::bind).transpose()?;
+        if let Some(control) = &control_listener {
+            config.control = Some(control.address().to_string());
+        }
+        let flags = config.clone();
+        let mut site = None;
+        if let Some(file) = config.script.clone() {
+            let (script, text) = Script::read_file(Path::new(&file), &config)?;
+            config = script.config.clone();
+            let sha256 = sha256_hex(&text);
+            site = Some(Scripted::new(Site::new(script, &config.listen)?, sha256, &mut ledger));
+        }
         Ok(Self {
+            site,
+            flags,
+            script_changes: 0,
+            control_listener,
             answers: Answers::new(&config),
             treatment: Decider::new(&config)?,
             backlog_effective: listener::effective_backlog(config.backlog),
@@ -136,7 +165,7 @@ impl Server {
             free: Vec::new(),
             timers: Timers::default(),
             next_sweep_ns: now_ns.saturating_add(limits.stalled_request_ns / 2),
-            ledger: Ledger::open(now_ns, 0, 0),
+            ledger,
             scratch: vec![0; READ_BYTES],
             limits,
         })
@@ -146,6 +175,12 @@ impl Server {
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// The configuration in effect: the port that was chosen, and what the script sets.
+    #[must_use]
+    pub fn config(&self) -> &MockConfig {
+        &self.config
     }
 
     /// The backlog that was asked for.
@@ -188,11 +223,17 @@ impl Server {
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         watch(&self.epoll, control.wake_reader(), CONTROL, epoll::EventFlags::IN)
             .expect("the control socket is open and not watched yet");
+        let port = self.control_listener.take();
+        // Without a thread the port stays silent; the mock itself does its work.
+        let port = port.and_then(|port| port.serve(control.handle()).ok());
         loop {
+            control.answer(|question| self.reply(question));
             if control.take_flush() {
                 self.flush(&mut control);
             }
             if control.stop_asked() {
+                control.close_questions();
+                drop(port);
                 return self.stop(&mut control);
             }
             self.turn(&mut control, None);
@@ -204,7 +245,8 @@ impl Server {
         self.close_where(|connection| connection.peer_closed);
         control.flushed(self.record());
         let (in_flight, unsettled) = (self.ledger.in_flight(), self.ledger.unsettled());
-        self.ledger = Ledger::open(Monotonic.now_ns(), in_flight, unsettled);
+        let names = self.ledger.endpoint_names();
+        self.ledger = Ledger::open(Monotonic.now_ns(), in_flight, unsettled, names);
         for connection in self.slots.iter().filter_map(|slot| slot.connection.as_ref()) {
             if !connection.queue.is_empty() {
                 self.ledger.peer(connection.peer.port);
@@ -222,7 +264,12 @@ impl Server {
 
     fn record(&self) -> MockRecord {
         let record = self.ledger.record(Monotonic.now_ns(), &self.config);
-        MockRecord { backlog_effective: self.backlog_effective, ..record }
+        MockRecord {
+            backlog_effective: self.backlog_effective,
+            script_changes: self.script_changes,
+            script_sha256: self.site.as_ref().map(|site| site.sha256.clone()),
+            ..record
+        }
     }
 
     /// Does all that is pending, until it is quiet.
@@ -313,7 +360,9 @@ impl Server {
             self.free.push(slot);
             return;
         }
-        place.connection = Some(Connection::new(socket, peer, interest));
+        let mut connection = Connection::new(socket, peer, interest);
+        connection.reader.keep(self.site.is_some());
+        place.connection = Some(connection);
         self.ledger.accepted(peer.port);
     }
 
@@ -379,7 +428,7 @@ impl Server {
             }
             let now_ns = Monotonic.now_ns();
             let clock = || Monotonic.now_ns();
-            let progress = connection.advance(&self.answers, &mut self.ledger, now_ns, clock);
+            let progress = connection.advance(&mut self.ledger, now_ns, clock);
             let room = connection.queue.len() < self.limits.pipelined;
             match progress {
                 Progress::Gone if connection.peer_closed => return self.close(slot),
@@ -505,6 +554,12 @@ impl Server {
         }
         slot.connection.as_mut()
     }
+}
+
+/// SHA-256 in hexadecimal.
+fn sha256_hex(text: &str) -> String {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn watch(

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::flags::time;
 use super::{MockConfigError, shape};
 use crate::units;
 
@@ -71,9 +72,9 @@ impl Law {
     #[must_use]
     pub fn text(&self, latency_ns: u64) -> String {
         match self {
-            Self::Normal { sd_ns } => format!("normal:{latency_ns}ns:{sd_ns}ns"),
-            Self::Lognormal { sigma } => format!("lognormal:{latency_ns}ns:{sigma}"),
-            Self::Exponential => format!("exponential:{latency_ns}ns"),
+            Self::Normal { sd_ns } => format!("normal:{}:{}", time(latency_ns), time(*sd_ns)),
+            Self::Lognormal { sigma } => format!("lognormal:{}:{sigma}", time(latency_ns)),
+            Self::Exponential => format!("exponential:{}", time(latency_ns)),
             Self::Histogram { file } => format!("histogram:{file}"),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::MockConfig;
+use super::{MockConfig, Office};
 use crate::{Format, Summary};
 
 /// The mock record: an independent witness of the load.
@@ -73,6 +73,36 @@ pub struct MockRecord {
     pub series: Vec<MockSecond>,
     /// The configuration in effect.
     pub config: MockConfig,
+    /// The same on one line, for people: [`MockConfig::line`].
+    #[serde(default)]
+    pub config_line: String,
+    /// What the mock is there for; absent in records of earlier versions.
+    #[serde(default)]
+    pub office: Option<Office>,
+    /// SHA-256 of the script in effect.
+    #[serde(default)]
+    pub script_sha256: Option<String>,
+    /// How often the control port changed the script since the start: the configuration and books of
+    /// one record may be of several.
+    #[serde(default)]
+    pub script_changes: u32,
+    /// By `METHOD PATH` of the script; without one all is `/`.
+    #[serde(default)]
+    pub endpoints: BTreeMap<String, MockEndpoint>,
+}
+
+/// One endpoint of the mock. Requests that settled add up to those of the record.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MockEndpoint {
+    /// Requests answered as configured.
+    pub served: u64,
+    /// Requests that failed, by any kind.
+    pub failed: u64,
+    /// From request read to answer written, of what was served, ns.
+    pub service_ns: Summary,
+    /// Its histogram as in [`MockRecord::histograms`]; not in a digest.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub service: String,
 }
 
 /// The arrival law as the mock saw it: the times between successive requests read, whatever their

@@ -1,14 +1,26 @@
-//! A mock's configuration as the flags of `assay mock`.
+//! A mock's configuration as the flags of `assay mock`, and as one line.
 
-use record::mock::{Dip, Failure, MockConfig, RateLimit};
+use super::{Dip, Failure, MockConfig, RateLimit};
 
-/// The flags that make `assay mock` take exactly this configuration: `MockConfig::set` with
-/// their words and values gives it back, to the nanosecond. What is off is left out.
-///
-/// A share is written so that reading it gives the same number; that holds for every share that
-/// was itself read from a percentage.
-#[must_use]
-pub fn mock_flags(config: &MockConfig) -> Vec<String> {
+impl MockConfig {
+    /// The flags that make `assay mock` take exactly this configuration: [`MockConfig::set`] with
+    /// their words and values gives it back, to the nanosecond. What is off is left out.
+    ///
+    /// A share is written so that reading it gives the same number; that holds for every share that
+    /// was itself read from a percentage.
+    #[must_use]
+    pub fn flags(&self) -> Vec<String> {
+        flags(self)
+    }
+
+    /// The configuration in effect on one line: the mock's office, then its flags.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.office().name(), flags(self).join(" "))
+    }
+}
+
+fn flags(config: &MockConfig) -> Vec<String> {
     // Taken apart without `..`, so that a new field cannot be forgotten here.
     let MockConfig {
         listen,
@@ -30,11 +42,15 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
         rate_limit,
         truth_header,
         backlog,
+        script,
+        bias_ns,
+        office,
+        control,
     } = config;
     let mut flags = Vec::new();
     let mut flag = |name: &str, value: String| flags.extend([format!("--{name}"), value]);
     flag("listen", listen.clone());
-    let constant = || format!("{latency_ns}ns");
+    let constant = || time(*latency_ns);
     flag("latency", law.as_ref().map_or_else(constant, |law| law.text(*latency_ns)));
     flag("body-size", body_size_bytes.to_string());
     flag("seed", seed.to_string());
@@ -42,7 +58,7 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
         flag("backlog", backlog.to_string());
     }
     if let Some(stall) = stall {
-        flag("stall", format!("{}ns/{}ns", stall.length_ns, stall.period_ns));
+        flag("stall", format!("{}/{}", time(stall.length_ns), time(stall.period_ns)));
     }
     for fail in fail {
         let how = match fail.how {
@@ -54,22 +70,22 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
         flag("fail", format!("{}:{how}", percent(fail.share)));
     }
     if let Some(cold) = cold {
-        flag("cold", format!("{}ns:{}x", cold.at_ns, cold.factor));
+        flag("cold", format!("{}:{}x", time(cold.at_ns), cold.factor));
     }
     if *drift_per_min != 0.0 {
         flag("drift", format!("{}/min", percent(*drift_per_min)));
     }
     if let Some(slow) = slow_after {
-        flag("slow-after", format!("{}ns:{}x", slow.at_ns, slow.factor));
+        flag("slow-after", format!("{}:{}x", time(slow.at_ns), slow.factor));
     }
     if let Some(spike) = spike {
-        flag("spike", format!("{}:{}ns", percent(spike.share), spike.extra_ns));
+        flag("spike", format!("{}:{}", percent(spike.share), time(spike.extra_ns)));
     }
     if let Some(requests) = close_after {
         flag("close", requests.to_string());
     }
     if *serialise_ns > 0 {
-        flag("serialise", format!("{serialise_ns}ns"));
+        flag("serialise", time(*serialise_ns));
     }
     if let Some(workers) = workers {
         flag("workers", workers.to_string());
@@ -78,15 +94,36 @@ pub fn mock_flags(config: &MockConfig) -> Vec<String> {
         flag("queue", queue.to_string());
     }
     if let Some(Dip { from_ns, to_ns, factor }) = dip {
-        flag("dip", format!("{from_ns}ns..{to_ns}ns:{factor}x"));
+        flag("dip", format!("{}..{}:{factor}x", time(*from_ns), time(*to_ns)));
     }
     if let Some(RateLimit { requests, period_ns }) = rate_limit {
-        flag("rate-limit", format!("{requests}/{period_ns}ns"));
+        flag("rate-limit", format!("{requests}/{}", time(*period_ns)));
     }
     if *truth_header {
         flag("truth-header", "true".to_owned());
     }
+    if let Some(file) = script {
+        flag("script", file.clone());
+    }
+    if *bias_ns > 0 {
+        flag("bias", time(*bias_ns));
+    }
+    if let Some(office) = office {
+        flag("office", office.name().to_owned());
+    }
+    if let Some(address) = control {
+        flag("control", address.clone());
+    }
     flags
+}
+
+/// A duration in the largest unit in which it is a whole number.
+pub(super) fn time(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    match units.into_iter().find(|(unit_ns, _)| ns.is_multiple_of(*unit_ns) && ns > 0) {
+        Some((unit_ns, unit)) => format!("{}{unit}", ns / unit_ns),
+        None => format!("{ns}ns"),
+    }
 }
 
 /// The shortest percentage that reads back as this share. Times 100 and divided by 100 need not
@@ -104,8 +141,8 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mock::{Fail, Slowdown, Spike, Stall};
     use proptest::prelude::*;
-    use record::mock::{Fail, Slowdown, Spike, Stall};
 
     fn read(flags: &[String]) -> MockConfig {
         let mut config = MockConfig::default();
@@ -119,7 +156,7 @@ mod tests {
 
     #[test]
     fn defaults() {
-        let flags = mock_flags(&MockConfig::default());
+        let flags = MockConfig::default().flags();
         assert_eq!(read(&flags), MockConfig::default());
         insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.1:0 --latency 0ns --body-size 128 --seed 1");
     }
@@ -149,18 +186,22 @@ mod tests {
             ("rate_limit", "10/min"),
             ("truth_header", "true"),
             ("backlog", "16"),
+            ("script", "shop.toml"),
+            ("bias", "2ms"),
+            ("office", "instrument"),
+            ("control", "127.0.0.1:0"),
         ] {
             config.set(key, value).expect(key);
         }
-        let flags = mock_flags(&config);
+        let flags = config.flags();
         assert_eq!(read(&flags), config);
-        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency lognormal:10500000ns:0.25 --body-size 1024 --seed 9 --backlog 16 --stall 1000000000ns/5000000000ns --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5000000000ns:10x --drift 1%/min --slow-after 10000000000ns:1.3x --spike 3.5%:225000000ns --close 100 --serialise 22000000ns --workers 8 --queue 0 --dip 10000000000ns..20000000000ns:0.25x --rate-limit 10/60000000000ns --truth-header true");
+        insta::assert_snapshot!(flags.join(" "), @"--listen 127.0.0.2:81 --latency lognormal:10500us:0.25 --body-size 1024 --seed 9 --backlog 16 --stall 1s/5s --fail 1%:status=503 --fail 0.1%:body --fail 7%:reset --fail 0.7%:never --cold 5s:10x --drift 1%/min --slow-after 10s:1.3x --spike 3.5%:225ms --close 100 --serialise 22ms --workers 8 --queue 0 --dip 10s..20s:0.25x --rate-limit 10/60s --truth-header true --script shop.toml --bias 2ms --office instrument --control 127.0.0.1:0");
     }
 
     /// A share as a person may write it, through the reader.
     fn share() -> impl Strategy<Value = f64> {
         (0.0..20.0_f64, 0_usize..8).prop_map(|(percent, digits)| {
-            record::units::share(&format!("{percent:.digits$}%")).expect("a percentage")
+            crate::units::share(&format!("{percent:.digits$}%")).expect("a percentage")
         })
     }
 
@@ -206,7 +247,7 @@ mod tests {
                 close_after,
                 ..MockConfig::default()
             };
-            prop_assert_eq!(read(&mock_flags(&config)), config);
+            prop_assert_eq!(read(&config.flags()), config);
         }
     }
 }
