@@ -17,6 +17,7 @@ pub(crate) fn dispatch() -> Option<ExitCode> {
     let outcome = match verb.to_str()? {
         "__guard" => return Some(ExitCode::from(target::guard_main() as u8)),
         "__observe" => observe::observe_main(BufReader::new(io::stdin())).map_err(Failure::failed),
+        "__spin" => spin(arguments.map(|list| list.to_string_lossy().into_owned()).collect()),
         "__generate" => generate(arguments.next().map(PathBuf::from)),
         _ => return None,
     };
@@ -27,6 +28,12 @@ pub(crate) fn dispatch() -> Option<ExitCode> {
             failure.status.into()
         }
     })
+}
+
+/// The sentinel: a fixed loop on the cores of each list, as JSON on standard output.
+fn spin(lists: Vec<String>) -> Result<(), Failure> {
+    let spins = observe::sentinel::spins(&lists);
+    serde_json::to_writer(io::stdout(), &spins).map_err(Failure::failed)
 }
 
 /// The generator: a job on standard input, events on standard output, a record in a file. The

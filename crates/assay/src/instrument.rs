@@ -12,6 +12,7 @@ use record::plan::Plan;
 use crate::build_stamp;
 use crate::exit::Failure;
 use crate::output::Output;
+use crate::preflight;
 use crate::progress::Display;
 use crate::read_side::ReadSide;
 use crate::signals;
@@ -57,6 +58,7 @@ pub(crate) fn carry_out(
         assay: program.clone(),
         build: build_stamp::build(&program),
         options,
+        standing: Some(preflight::standing(plan, out)?),
         digester: &ReadSide,
         interrupt,
     };

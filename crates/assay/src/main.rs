@@ -11,6 +11,7 @@ mod hidden;
 mod instrument;
 mod looks;
 mod output;
+mod preflight;
 mod progress;
 mod read_side;
 mod signals;

@@ -196,6 +196,8 @@ pub(crate) fn gates(fields: &mut Fields<'_>, reading: &Reading) -> Gates {
     set("steal", read::share, &mut gates.steal_share);
     set("foreign", read::multiple, &mut gates.foreign_share);
     set("frequency", read::share, &mut gates.frequency_share);
+    set("clock_variance", read::share, &mut gates.clock_variance_share);
+    set("speed", read::multiple, &mut gates.speed_share);
     set("load_average", read::multiple, &mut gates.load_average_share);
     set("generator_cluster", read::share, &mut gates.cluster_share);
     let count = |node: &Node| Whole { min: 0, max: 1_000_000_000 }.read(node);
@@ -207,6 +209,7 @@ pub(crate) fn gates(fields: &mut Fields<'_>, reading: &Reading) -> Gates {
     set("samples", count, &mut gates.observer_samples);
     set("requests", count, &mut gates.requests);
     set("steady_seconds", count, &mut gates.steady_seconds);
+    set("start_temperature", count, &mut gates.start_temperature_celsius);
     gates
 }
 

@@ -73,6 +73,8 @@ pub fn of_run(
         mock: run.mock.present().cloned().map(without_histograms),
         resources,
         host,
+        standing: meta.standing.clone(),
+        host_states: meta.host_states.clone(),
         checks: judgement.checks,
         metrics,
         failure_samples: load.map(|load| load.failure_samples.clone()).unwrap_or_default(),
@@ -227,15 +229,48 @@ pub(crate) fn host_of(run: &RunDir, window: &Window) -> HostWindow {
         steal_share: share(steal),
         load_1m: rows.iter().filter_map(|row| row.load_1m).max_by(f64::total_cmp),
         frequency_drop_share: frequency_drop(&rows),
+        frequency_below_peak_share: frequency_below_peak(&rows),
         frequency_min_hz: rows.iter().filter_map(|row| row.frequency_hz).min(),
         temperature_max_millicelsius: rows
             .iter()
             .filter_map(|row| row.temperature_millicelsius)
             .max(),
+        interrupts: gained(|row| row.interrupts),
+        throttled_ns: gained(|row| row.throttled_ns),
+        thermal_throttles: gained(|row| row.thermal_throttles),
+        time_wait: rows.iter().filter_map(|row| row.time_wait).max(),
+        foreign_all_share: mean(rows.iter().filter_map(|row| row.foreign_all_share)),
+        foreign_since_ns: foreign_since(&rows, window.start_ns),
         foreign_pid: foreign.and_then(|row| row.foreign_pid),
         foreign_share: foreign.and_then(|row| row.foreign_share),
         foreign_name: foreign.and_then(|row| row.foreign_name.clone()),
     }
+}
+
+/// How far the mean clock of the window was below its own highest, as a share of that: of each core
+/// in proportion to its own highest where cores tell that, so that types of cores compare.
+fn frequency_below_peak(rows: &[HostRow]) -> Option<f64> {
+    let below = |of: fn(&HostRow) -> Option<f64>| {
+        let peak = rows.iter().filter_map(of).max_by(f64::total_cmp).filter(|peak| *peak > 0.0)?;
+        Some(1.0 - mean(rows.iter().filter_map(of))? / peak)
+    };
+    below(|row| row.frequency_share).or_else(|| below(|row| row.frequency_hz.map(|hz| hz as f64)))
+}
+
+/// When a busy foreign process began: the first sample in which it used half of what it used at
+/// most, after one in which nobody did. `None` when it was there all the time.
+fn foreign_since(rows: &[HostRow], start_ns: u64) -> Option<u64> {
+    let known = || rows.iter().filter_map(|row| Some((row.t_ns, row.foreign_share?)));
+    let most = known().map(|(_, share)| share).max_by(f64::total_cmp)?;
+    let is_busy = |share: f64| share >= most / 2.0;
+    let first = known().position(|(_, share)| is_busy(share)).filter(|first| *first > 0)?;
+    let (t_ns, _) = known().nth(first)?;
+    Some(t_ns.saturating_sub(start_ns))
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// How far the frequency fell below its highest, as a share of that.

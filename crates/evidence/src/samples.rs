@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use record::digest::Digest;
+use record::host_state::HostStates;
 use record::load::{Connections, Generator, LoadRecord, Second, Step, WholeLife, Worker};
 use record::meta::{
     Build, FileHash, HostFacts, Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity,
@@ -281,6 +282,8 @@ pub fn meta(block: u32, order: u32, level: &LevelOf) -> Meta {
             sysctls: BTreeMap::from([("net.core.somaxconn".to_owned(), "4096".to_owned())]),
             sustainable_connections_per_s: Some(470.0),
         },
+        standing: None,
+        host_states: HostStates::default(),
         listeners: Listeners {
             start: vec![Listener { pid: 101, start_ticks: 4_200 }],
             end: vec![Listener { pid: 101, start_ticks: 4_200 }],
@@ -405,7 +408,7 @@ pub fn host_csv() -> String {
     for (seconds, edge) in [(0_u64, "window_start"), (15, "sample"), (30, "window_end")] {
         let t_ns = WINDOW_START_NS + seconds * 1_000_000_000;
         text.push_str(&format!(
-            "{t_ns},{edge},{},{},0,0.50,,,4294967296,77,0.02,sshd\n",
+            "{t_ns},{edge},{},{},0,0.50,,,4294967296,,,,,,,77,0.02,sshd\n",
             seconds * 500_000_000,
             seconds * 3_500_000_000
         ));

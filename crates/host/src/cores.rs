@@ -8,7 +8,7 @@ use record::host_check::{
 
 use crate::class;
 use crate::finding::{With, finding, plural, unknown};
-use crate::roots::{Roots, core_list};
+use crate::roots::Roots;
 
 /// Findings on cores. `flat` says whether a probe found a fixed loop to take the same time again
 /// and again; `None` without the probe.
@@ -82,11 +82,11 @@ fn types(roots: &Roots) -> Finding {
     let Some(fast) = types.first() else {
         return finding("core_types", Told, "one", "no core is of another kind, as far as is told");
     };
-    let lists: Vec<String> = types.iter().map(|cores| core_list(cores)).collect();
+    let lists: Vec<String> = types.iter().map(|cores| state::shown_cores(cores)).collect();
     let effect = "a thread that moves between types changes its speed; give each role cores of one \
                   type with `[cpus]`";
     finding("core_types", Caution, format!("{}: {}", types.len(), lists.join(" and ")), effect)
-        .command(format!("taskset -c {} assay run BENCH", core_list(fast)))
+        .command(format!("taskset -c {} assay run BENCH", state::shown_cores(fast)))
 }
 
 fn governor(roots: &Roots) -> Finding {

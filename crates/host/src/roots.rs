@@ -75,30 +75,3 @@ fn word(path: &Path) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
-
-/// Core numbers as the kernel writes them: `0-3,8`.
-pub(crate) fn core_list(cores: &[u32]) -> String {
-    let mut text = String::new();
-    let mut rest = cores;
-    while let Some(&first) = rest.first() {
-        let length = rest.iter().zip(first..).take_while(|(core, next)| *core == next).count();
-        let last = rest[length - 1];
-        let comma = if text.is_empty() { "" } else { "," };
-        let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
-        text.push_str(&format!("{comma}{range}"));
-        rest = &rest[length..];
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::core_list;
-
-    #[test]
-    fn lists_of_cores() {
-        assert_eq!(core_list(&[]), "");
-        assert_eq!(core_list(&[4]), "4");
-        assert_eq!(core_list(&[0, 1, 2, 3, 8, 10, 11]), "0-3,8,10-11");
-    }
-}

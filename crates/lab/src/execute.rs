@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clock::{Clock, Monotonic};
+use record::host_check::HostStanding;
 use record::meta::Build;
 use record::plan::{Cell, Extent, Plan};
 use record::{Validity, layout};
@@ -41,6 +42,8 @@ pub struct Session<'a> {
     pub build: Build,
     /// Options of the command line, for the record.
     pub options: BTreeMap<String, String>,
+    /// The grade of the machine, for every run's metadata.
+    pub standing: Option<HostStanding>,
     /// How a run directory becomes a digest.
     pub digester: &'a dyn Digester,
     /// The user's wish to stop.
@@ -86,6 +89,7 @@ pub fn execute(session: &Session<'_>, progress: &mut dyn Progress) -> Result<Fin
         session.assay.clone(),
         session.build.clone(),
         session.options.clone(),
+        session.standing.clone(),
         &session.plan.cpus.parent,
     );
     let made_before = label.runs()?;

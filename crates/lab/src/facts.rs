@@ -1,8 +1,9 @@
 //! Who we are and where: facts gathered once for a matrix.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use record::host_check::HostStanding;
 use record::meta::{Build, HostFacts, ProcessIdentity};
 use record::plan::Cpus;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -14,6 +15,7 @@ pub(crate) struct Facts {
     pub(crate) build: Build,
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) host: HostFacts,
+    pub(crate) standing: Option<HostStanding>,
     pub(crate) parent: ProcessIdentity,
     /// Cores that the parent was given, before it placed itself.
     cores: Vec<u32>,
@@ -24,13 +26,27 @@ impl Facts {
         assay: PathBuf,
         build: Build,
         options: BTreeMap<String, String>,
+        standing: Option<HostStanding>,
         parent_cpus: &[u32],
     ) -> Self {
         let cores = place_parent(parent_cpus);
         let options = record::redact::environment(&options);
         let host = observe::host_facts();
         let parent = observe::process_identity(std::process::id()).unwrap_or_default();
-        Self { assay, build, options, host, parent, cores }
+        Self { assay, build, options, host, standing, parent, cores }
+    }
+
+    /// The cores that the matrix may use, one list for each type of core, as `0-3,8`.
+    pub(crate) fn core_types(&self) -> Vec<String> {
+        let usable = |types: Vec<u32>| -> Vec<u32> {
+            types.into_iter().filter(|core| self.cores.contains(core)).collect()
+        };
+        let types = observe::state::core_types(Path::new("/sys")).into_iter().map(usable);
+        let mut types: Vec<Vec<u32>> = types.filter(|cores| !cores.is_empty()).collect();
+        if types.is_empty() {
+            types.push(self.cores.clone());
+        }
+        types.iter().map(|cores| observe::state::shown_cores(cores)).collect()
     }
 
     /// Cores by role where a role without any gets what the parent was given: children inherit

@@ -21,6 +21,7 @@ mod pending;
 mod predecessor;
 mod progress;
 mod run;
+mod sentinel;
 
 pub use digester::{Digested, Digester};
 pub use error::LabError;

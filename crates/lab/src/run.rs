@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clock::{Clock, Monotonic};
 use observe::{Scope, Watch};
+use record::host_state::HostStates;
 use record::job::{Event, Job};
 use record::meta::{Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity};
 use record::plan::{Cell, Plan, RunKind, Target, TargetKind};
@@ -24,6 +25,7 @@ use crate::label::{INSTANCES, Label};
 use crate::observer::Observer;
 use crate::pending::Pending;
 use crate::progress::{Progress, Step};
+use crate::sentinel;
 
 /// How often the parent looks at its children while the load runs. Events come in between.
 const LOOK: Duration = Duration::from_millis(100);
@@ -142,6 +144,8 @@ fn first_meta(pending: &Pending, cell: &Cell, surroundings: &Surroundings<'_>) -
         files: plan.files.clone(),
         processes: BTreeMap::from([("parent".to_owned(), facts.parent.clone())]),
         host: facts.host.clone(),
+        standing: facts.standing.clone(),
+        host_states: HostStates::default(),
         listeners: Listeners::default(),
         instants_ns: BTreeMap::new(),
         outcome: None,
@@ -304,6 +308,7 @@ fn drive(
         progress: true,
     };
     meta.listeners.start = listeners(up);
+    meta.host_states.before = Some(sentinel::state(facts));
     meta.instants_ns.insert("load_start".to_owned(), Monotonic.now_ns());
     let cpus = facts.place(&cell.effective.cpus);
     let mut watches = vec![watch("parent", std::process::id(), Scope::Alone)];
@@ -326,6 +331,7 @@ fn drive(
     observer.stop();
     meta.instants_ns.insert("load_end".to_owned(), Monotonic.now_ns());
     meta.listeners.end = listeners(up);
+    meta.host_states.after = Some(sentinel::state(facts));
     Ok(outcome)
 }
 

@@ -52,6 +52,12 @@ pub fn host_line(row: &HostRow) -> String {
         frequency_hz,
         temperature_millicelsius,
         memory_available_bytes,
+        frequency_share,
+        interrupts,
+        throttled_ns,
+        thermal_throttles,
+        time_wait,
+        foreign_all_share,
         foreign_pid,
         foreign_share,
         foreign_name,
@@ -66,11 +72,21 @@ pub fn host_line(row: &HostRow) -> String {
         cell(*frequency_hz),
         cell(*temperature_millicelsius),
         cell(*memory_available_bytes),
+        share(*frequency_share),
+        cell(*interrupts),
+        cell(*throttled_ns),
+        cell(*thermal_throttles),
+        cell(*time_wait),
+        share(*foreign_all_share),
         cell(*foreign_pid),
-        foreign_share.map(|share| format!("{share:.3}")).unwrap_or_default(),
+        share(*foreign_share),
         foreign_name.as_deref().map(word).unwrap_or_default(),
     ]
     .join(",")
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map(|value| format!("{value:.3}")).unwrap_or_default()
 }
 
 fn cell<T: ToString>(value: Option<T>) -> String {
@@ -123,6 +139,12 @@ mod tests {
             frequency_hz: None,
             temperature_millicelsius: None,
             memory_available_bytes: None,
+            frequency_share: None,
+            interrupts: None,
+            throttled_ns: None,
+            thermal_throttles: None,
+            time_wait: None,
+            foreign_all_share: None,
             foreign_pid: None,
             foreign_share: None,
             foreign_name: None,
@@ -162,6 +184,12 @@ mod tests {
             frequency_hz: Some(5),
             temperature_millicelsius: Some(-6),
             memory_available_bytes: Some(7),
+            frequency_share: Some(0.875),
+            interrupts: Some(20),
+            throttled_ns: Some(21),
+            thermal_throttles: Some(22),
+            time_wait: Some(23),
+            foreign_all_share: Some(0.75),
             foreign_pid: Some(8),
             foreign_share: Some(0.5),
             foreign_name: Some("a, \"b\"\n".to_owned()),

@@ -41,11 +41,12 @@ impl HostSampler {
         table: &Table,
         part_takers: &HashSet<u32>,
     ) -> HostRow {
-        let cpu = fs::read_to_string(self.proc.join("stat")).ok();
-        let cpu = cpu.as_deref().and_then(|text| parse_cpu(text, self.tick_ns));
+        let stat = fs::read_to_string(self.proc.join("stat")).ok();
+        let cpu = stat.as_deref().and_then(|text| parse_cpu(text, self.tick_ns));
         let load = fs::read_to_string(self.proc.join("loadavg")).ok();
         let memory = fs::read_to_string(self.proc.join("meminfo")).ok();
-        let foreign = self.busiest_foreign(t_ns, table, part_takers);
+        let (foreign, foreign_all_share) = self.foreign(t_ns, table, part_takers).unzip();
+        let foreign = foreign.flatten();
         HostRow {
             t_ns,
             edge,
@@ -56,6 +57,12 @@ impl HostSampler {
             frequency_hz: self.frequency_hz(),
             temperature_millicelsius: state::temperature_millicelsius(&self.sys),
             memory_available_bytes: memory.and_then(|text| kib_field_bytes(&text, "MemAvailable")),
+            frequency_share: self.frequency_share(),
+            interrupts: stat.as_deref().and_then(parse_interrupts),
+            throttled_ns: state::throttled_ns(&self.proc, &self.sys),
+            thermal_throttles: state::thermal_throttles(&self.sys),
+            time_wait: state::time_wait(&self.proc),
+            foreign_all_share,
             foreign_pid: foreign.as_ref().map(|foreign| foreign.pid),
             foreign_share: foreign.as_ref().map(|foreign| foreign.share),
             foreign_name: foreign.map(|foreign| foreign.name),
@@ -76,12 +83,31 @@ impl HostSampler {
         mean.checked_mul(1000)
     }
 
-    fn busiest_foreign(
+    /// Mean over the cores of what each runs at, as a share of its own highest: an efficient core
+    /// at its highest is no slow core, and a mean over types is no clock of anything.
+    fn frequency_share(&self) -> Option<f64> {
+        let cores = fs::read_dir(self.sys.join("devices/system/cpu")).ok()?;
+        let number = |path: PathBuf| -> Option<f64> { state::word(&path)?.parse().ok() };
+        let shares: Vec<f64> = cores
+            .flatten()
+            .filter_map(|core| {
+                let folder = core.path().join("cpufreq");
+                let now = number(folder.join("scaling_cur_freq"))?;
+                let most = number(folder.join("cpuinfo_max_freq")).filter(|most| *most > 0.0)?;
+                Some(now / most)
+            })
+            .collect();
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+
+    /// The busiest process that takes no part, if any did anything, and what all of them used.
+    /// `None` for the first sample.
+    fn foreign(
         &mut self,
         t_ns: u64,
         table: &Table,
         part_takers: &HashSet<u32>,
-    ) -> Option<Foreign> {
+    ) -> Option<(Option<Foreign>, f64)> {
         let now: Ticks = table
             .by_pid
             .values()
@@ -95,17 +121,18 @@ impl HostSampler {
         let used = |key: &(u32, u64), ticks: &u64| {
             ticks.saturating_sub(before.get(key).copied().unwrap_or(0))
         };
-        let ((pid, _), ticks) = now
+        let share = |ticks: u64| ticks as f64 * self.tick_ns as f64 / elapsed_ns as f64;
+        let all = share(now.iter().map(|(key, ticks)| used(key, ticks)).sum());
+        let busiest = now
             .iter()
             .map(|(key, ticks)| (*key, used(key, ticks)))
             .filter(|(_, ticks)| *ticks > 0)
             // Of equals the older one, so that a sample can be repeated.
-            .max_by_key(|((pid, _), ticks)| (*ticks, std::cmp::Reverse(*pid)))?;
-        Some(Foreign {
-            pid,
-            share: ticks as f64 * self.tick_ns as f64 / elapsed_ns as f64,
-            name: table.by_pid.get(&pid)?.name.clone(),
-        })
+            .max_by_key(|((pid, _), ticks)| (*ticks, std::cmp::Reverse(*pid)));
+        let busiest = busiest.and_then(|((pid, _), ticks)| {
+            Some(Foreign { pid, share: share(ticks), name: table.by_pid.get(&pid)?.name.clone() })
+        });
+        Some((busiest, all))
     }
 }
 
@@ -143,6 +170,12 @@ fn parse_cpu(text: &str, tick_ns: u64) -> Option<Cpu> {
     })
 }
 
+/// The sum at the start of the `intr` line of `/proc/stat`.
+fn parse_interrupts(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("intr "))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,11 +184,15 @@ mod tests {
     #[test]
     fn everything_a_machine_can_tell() {
         let fixture = Fixture::new();
-        fixture.write("proc/stat", "cpu  10 1 20 300 40 2 3 7 5 0\ncpu0 1 2 3 4\n");
+        fixture.write("proc/stat", "cpu  10 1 20 300 40 2 3 7 5 0\ncpu0 1 2 3 4\nintr 77 1 2\n");
+        fixture.write("proc/net/sockstat", "TCP: inuse 1 orphan 0 tw 9 alloc 1 mem 1\n");
         fixture.write("proc/loadavg", "0.75 0.50 0.25 1/100 1234\n");
         fixture.write("proc/meminfo", "MemTotal: 100 kB\nMemAvailable:   64 kB\n");
         for (core, khz) in [("cpu0", "1000000"), ("cpu1", "3000000")] {
-            fixture.write(&format!("sys/devices/system/cpu/{core}/cpufreq/scaling_cur_freq"), khz);
+            let folder = format!("sys/devices/system/cpu/{core}");
+            fixture.write(&format!("{folder}/cpufreq/scaling_cur_freq"), khz);
+            fixture.write(&format!("{folder}/cpufreq/cpuinfo_max_freq"), "4000000");
+            fixture.write(&format!("{folder}/thermal_throttle/core_throttle_count"), "2");
         }
         for (zone, temperature) in [("thermal_zone0", "41000"), ("thermal_zone1", "52000")] {
             fixture.write(&format!("sys/class/thermal/{zone}/temp"), temperature);
@@ -176,6 +213,12 @@ mod tests {
                 frequency_hz: Some(2_000_000_000),
                 temperature_millicelsius: Some(52_000),
                 memory_available_bytes: Some(65_536),
+                frequency_share: Some(0.5),
+                interrupts: Some(77),
+                throttled_ns: None,
+                thermal_throttles: Some(4),
+                time_wait: Some(9),
+                foreign_all_share: None,
                 foreign_pid: None,
                 foreign_share: None,
                 foreign_name: None,
@@ -192,7 +235,7 @@ mod tests {
         for edge in [Edge::Sample, Edge::WindowEnd] {
             let row = sampler.sample(1, edge, &Table::read(&fixture.proc()), &HashSet::new());
             let line = crate::csv::host_line(&row);
-            assert_eq!(line, format!("1,{},,,,,,,,,,", edge.word()));
+            assert_eq!(line, format!("1,{},,,,,,,,,,,,,,,,", edge.word()));
         }
     }
 
@@ -218,18 +261,21 @@ mod tests {
         let mut sample = |t_ns| {
             let table = Table::read(&fixture.proc());
             let row = sampler.sample(t_ns, Edge::Sample, &table, &part_takers);
-            row.foreign_pid.zip(row.foreign_share).zip(row.foreign_name)
+            let named = row.foreign_pid.zip(row.foreign_share).zip(row.foreign_name);
+            (named, row.foreign_all_share)
         };
-        assert_eq!(sample(second), None, "nothing to compare with");
+        assert_eq!(sample(second), (None, None), "nothing to compare with");
         fixture.process(11, 10, "target", per_second * 2, 2);
-        assert_eq!(sample(2 * second), None, "no foreign process did anything");
+        assert_eq!(sample(2 * second), (None, Some(0.0)), "no foreign process did anything");
         fixture.process(10, 1, "init", 50 + per_second / 10, 1);
         fixture.process(12, 10, "cron", 700 + per_second / 2, 3);
-        assert_eq!(sample(4 * second), Some(((12, 0.25), "cron".to_owned())));
+        let (named, all) = sample(4 * second);
+        assert_eq!(named, Some(((12, 0.25), "cron".to_owned())));
+        assert!((all.expect("known") - 0.3).abs() < 1e-9, "both of them: {all:?}");
         // The same number with another start is another process, and new.
         fixture.process(12, 10, "make) (j", per_second, 9);
-        assert_eq!(sample(6 * second), Some(((12, 0.5), "make) (j".to_owned())));
+        assert_eq!(sample(6 * second), (Some(((12, 0.5), "make) (j".to_owned())), Some(0.5)));
         fixture.remove(12);
-        assert_eq!(sample(8 * second), None);
+        assert_eq!(sample(8 * second), (None, Some(0.0)));
     }
 }

@@ -12,6 +12,7 @@ mod identity;
 mod listeners;
 mod observer;
 pub mod procfs;
+pub mod sentinel;
 pub mod state;
 mod tree;
 

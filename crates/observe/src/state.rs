@@ -5,6 +5,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use record::host_state::HostState;
+
+/// The state of a machine now, without its sentinel, which is no reading.
+#[must_use]
+pub fn read(sys: &Path) -> HostState {
+    HostState {
+        governor: governor(sys),
+        turbo: turbo(sys),
+        on_mains: on_mains(sys),
+        temperature_millicelsius: temperature_millicelsius(sys),
+        spins: Vec::new(),
+    }
+}
+
 /// The trimmed content of a small file, if there is any.
 pub(crate) fn word(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
@@ -144,6 +158,22 @@ pub fn core_list(text: &str) -> Vec<u32> {
     cores
 }
 
+/// Core numbers as the kernel writes them: `0-3,8`.
+#[must_use]
+pub fn shown_cores(cores: &[u32]) -> String {
+    let mut text = String::new();
+    let mut rest = cores;
+    while let Some(&first) = rest.first() {
+        let length = rest.iter().zip(first..).take_while(|(core, next)| *core == next).count();
+        let last = rest[length - 1];
+        let comma = if text.is_empty() { "" } else { "," };
+        let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        text.push_str(&format!("{comma}{range}"));
+        rest = &rest[length..];
+    }
+    text
+}
+
 /// Sockets in TIME_WAIT, of IPv4 and IPv6: `proc/net/sockstat`.
 #[must_use]
 pub fn time_wait(proc: &Path) -> Option<u64> {
@@ -257,6 +287,8 @@ mod tests {
         hybrid.write("sys/devices/cpu_atom/cpus", "2");
         assert_eq!(core_types(&hybrid.sys()), [vec![0, 1], vec![2]]);
         assert_eq!(core_list("0-2,7, x,9-"), [0, 1, 2, 7]);
+        assert_eq!(shown_cores(&[]), "");
+        assert_eq!(shown_cores(&[0, 1, 2, 3, 8, 10, 11]), "0-3,8,10-11");
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::frozen::FrozenCheck;
+use crate::host_check::HostStanding;
 use crate::plan::Skipped;
+use crate::quotability::Quotability;
 use crate::{Format, Validity};
 
 /// All contrasts of a matrix.
@@ -34,6 +36,12 @@ pub struct Comparison {
 pub struct Tables {
     /// Short identity of each machine that took part; more than one is a fault.
     pub hosts: Vec<HostClass>,
+    /// The grade of the machine, the worst first; more than one when it changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standings: Vec<HostStanding>,
+    /// Whether the figures may be quoted; absent for runs of older versions, which carry no grade.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quotability: Option<Quotability>,
     /// One row per cell: medians over its valid runs.
     pub cells: Vec<CellRow>,
     /// Geometric means over matched rows.

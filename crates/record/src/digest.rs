@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::host_check::HostStanding;
+use crate::host_state::HostStates;
 use crate::load::{FailureSample, LoadRecord};
 use crate::meta::{Build, HostFacts, Outcome, ProcessIdentity};
 use crate::mock::MockRecord;
@@ -52,6 +54,12 @@ pub struct Digest {
     /// The host over the measured window.
     #[serde(default)]
     pub host: HostWindow,
+    /// The grade of the machine when the matrix began; absent in digests of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<HostStanding>,
+    /// What of the machine may change, right before the load and right after it.
+    #[serde(default)]
+    pub host_states: HostStates,
     /// Every check with value and bound, passed or not, in a fixed order.
     pub checks: Vec<Check>,
     /// Figures by name, for the comparison.
@@ -156,14 +164,36 @@ pub struct HostWindow {
     pub frequency_min_hz: Option<u64>,
     /// How far it fell below the highest of the window, as a share of that.
     pub frequency_drop_share: Option<f64>,
+    /// How far the mean over the window was below its own highest, as a share of that.
+    #[serde(default)]
+    pub frequency_below_peak_share: Option<f64>,
     /// Highest temperature.
     pub temperature_max_millicelsius: Option<i64>,
+    /// Interrupts of all cores.
+    #[serde(default)]
+    pub interrupts: Option<u64>,
+    /// Time for which a control group held back threads, ns.
+    #[serde(default)]
+    pub throttled_ns: Option<u64>,
+    /// How often cores were slowed for their temperature.
+    #[serde(default)]
+    pub thermal_throttles: Option<u64>,
+    /// Most sockets in TIME_WAIT.
+    #[serde(default)]
+    pub time_wait: Option<u64>,
+    /// What all processes that took no part used, mean over the samples, as a share of one core.
+    #[serde(default)]
+    pub foreign_all_share: Option<f64>,
     /// The busiest process that took no part.
     pub foreign_pid: Option<u32>,
     /// Its largest share of one core.
     pub foreign_share: Option<f64>,
     /// Its name.
     pub foreign_name: Option<String>,
+    /// When it began inside the window, ns after its start; absent when it was there from the
+    /// first sample on, or nobody was busy.
+    #[serde(default)]
+    pub foreign_since_ns: Option<u64>,
 }
 
 /// One check of the table of gates.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Format;
+use crate::host_check::HostStanding;
+use crate::host_state::HostStates;
 use crate::plan::{Effective, LevelOf, RunKind};
 
 /// The metadata of a run. Written when the run starts, so that `status` can find the pids, and
@@ -67,6 +69,12 @@ pub struct Meta {
     pub processes: BTreeMap<String, ProcessIdentity>,
     /// The host.
     pub host: HostFacts,
+    /// The grade of the machine when the matrix began, by facts alone; absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<HostStanding>,
+    /// What of the machine may change, right before the load and right after it.
+    #[serde(default)]
+    pub host_states: HostStates,
     /// Who listens for the target at the edges of the load; empty where that cannot be told.
     #[serde(default)]
     pub listeners: Listeners,

@@ -474,6 +474,12 @@ pub struct Gates {
     pub foreign_share: f64,
     /// `frequency`: largest drop of the cores' frequency inside the window.
     pub frequency_share: f64,
+    /// `clock_variance`: how far the mean frequency of the window may be below its own highest.
+    pub clock_variance_share: f64,
+    /// `speed`: largest change of the time that a fixed loop takes, before the load and after it.
+    pub speed_share: f64,
+    /// `start_temperature`: hottest start, degrees Celsius.
+    pub start_temperature_celsius: u64,
     /// `load_average`: largest one-minute load average over the number of cores.
     pub load_average_share: f64,
     /// `generator_cluster`: width of the band of throughput in which three targets or more, each
@@ -509,6 +515,9 @@ impl Default for Gates {
             steal_share: 0.005,
             foreign_share: 0.10,
             frequency_share: 0.10,
+            clock_variance_share: 0.15,
+            speed_share: 0.05,
+            start_temperature_celsius: 80,
             load_average_share: 2.0,
             cluster_share: 0.05,
         }

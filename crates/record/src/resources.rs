@@ -70,7 +70,8 @@ pub struct ResourceRow {
 
 /// Header of `host.csv`.
 pub const HOST_HEADER: &str = "t_ns,edge,busy_ns,idle_ns,steal_ns,load_1m,frequency_hz,\
-temperature_millicelsius,memory_available_bytes,foreign_pid,foreign_share,foreign_name";
+temperature_millicelsius,memory_available_bytes,frequency_share,interrupts,throttled_ns,\
+thermal_throttles,time_wait,foreign_all_share,foreign_pid,foreign_share,foreign_name";
 
 /// One sample of the host. Times are cumulative over all cores.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +94,18 @@ pub struct HostRow {
     pub temperature_millicelsius: Option<i64>,
     /// Available memory, bytes.
     pub memory_available_bytes: Option<u64>,
+    /// Mean over cores of frequency over the core's own highest, so that types of cores compare.
+    pub frequency_share: Option<f64>,
+    /// Interrupts of all cores since boot.
+    pub interrupts: Option<u64>,
+    /// Time for which the observer's control group was held back by a quota, ns.
+    pub throttled_ns: Option<u64>,
+    /// How often cores were slowed for their temperature since boot.
+    pub thermal_throttles: Option<u64>,
+    /// Sockets in TIME_WAIT.
+    pub time_wait: Option<u64>,
+    /// What all processes that take no part used since the previous sample, as a share of one core.
+    pub foreign_all_share: Option<f64>,
     /// The busiest process that takes no part, since the previous sample.
     pub foreign_pid: Option<u32>,
     /// Its share of one core, 0 to cores.

@@ -1,7 +1,7 @@
 //! The tables of `assay compare` on the terminal: one row for each contrast of the primary
 //! metric, identical runs first, then every doubt in a line of its own with what to try.
 
-use record::compare::{Comparison, Contrast, HostClass};
+use record::compare::{Comparison, Contrast, Tables};
 
 use crate::contrasts::{details, geomeans, metric_tables, pair_tables};
 use crate::doubts::{doubts, some};
@@ -37,7 +37,7 @@ pub fn comparison_table(comparison: &Comparison, show: Show) -> String {
     let contrasts: Vec<&Contrast> =
         comparison.contrasts.iter().filter(|contrast| show.shows(contrast)).collect();
     let mut text = format!("label {}\n", comparison.label);
-    for line in hosts(&tables.hosts).into_iter().chain(arms(&contrasts)) {
+    for line in hosts(tables).into_iter().chain(arms(&contrasts)) {
         text.push_str(&wrapped(&line));
     }
     text.push_str(&beside::before_text(tables));
@@ -62,9 +62,24 @@ pub fn comparison_table(comparison: &Comparison, show: Show) -> String {
     text
 }
 
-/// One line for each machine.
-pub(crate) fn hosts(hosts: &[HostClass]) -> Vec<String> {
-    hosts.iter().map(|host| format!("host {}: {}", host.id, host.description)).collect()
+/// One line for each machine, for each grade, and what the figures may be used for.
+pub(crate) fn hosts(tables: &Tables) -> Vec<String> {
+    let machines = tables.hosts.iter();
+    let mut lines: Vec<String> =
+        machines.map(|host| format!("host {}: {}", host.id, host.description)).collect();
+    lines.extend(tables.standings.iter().map(|standing| {
+        let by = if standing.probes { "" } else { " (by facts alone)" };
+        format!("host grade {}{by}", standing.headline())
+    }));
+    if let Some(quotability) = &tables.quotability {
+        // The grade of the host has its own line already.
+        let lacks = quotability.lacks.iter().filter(|lack| !lack.starts_with("the host is "));
+        let lacks: Vec<&str> = lacks.map(String::as_str).collect();
+        let separator = if lacks.is_empty() { "" } else { ": " };
+        lines.push(format!("quotable as {}{separator}{}", quotability.word, lacks.join("; ")));
+        lines.extend(quotability.refused.iter().map(|claim| format!("not to be claimed: {claim}")));
+    }
+    lines
 }
 
 /// What the factors set, and what else the arms differ in: one line for each pair of arms that

@@ -333,7 +333,9 @@ fn host(page: &mut Page, digest: &Digest) {
         ("name, kernel, arch", format!("{}, {}, {}", facts.name, facts.kernel, facts.arch)),
         ("CPU", format!("{}, {} cores", or_unknown(facts.cpu_model.as_deref()), facts.cores)),
         ("memory", bytes(facts.memory_bytes)),
-        ("governor", or_unknown(facts.governor.as_deref())),
+        ("grade", or_unknown(digest.standing.as_ref().map(|standing| standing.headline()))),
+        ("governor", or_unknown(digest.host_states.governor().or(facts.governor.clone()))),
+        ("turbo", or_unknown(digest.host_states.turbo())),
         (
             "SMT",
             match facts.smt {
@@ -345,6 +347,7 @@ fn host(page: &mut Page, digest: &Digest) {
         ("clock source", or_unknown(facts.clocksource.as_deref())),
         ("boot", or_unknown(facts.boot_id.as_deref())),
         ("limits", pairs(&facts.limits)),
+        ("descriptors left", headroom(digest)),
         ("settings", pairs(&facts.sysctls)),
         (
             "new connections it sustains",
@@ -367,8 +370,40 @@ fn host(page: &mut Page, digest: &Digest) {
                 .temperature_max_millicelsius
                 .map_or_else(|| UNKNOWN.to_owned(), |t| format!("{:.1} °C", t as f64 / 1e3)),
         ),
+        ("speed after against before", speed(digest)),
+        (
+            "interrupts, throttled",
+            format!(
+                "{}, {}",
+                or_unknown(window.interrupts.map(count)),
+                duration(window.throttled_ns)
+            ),
+        ),
         ("busiest foreign process", foreign),
     ]);
+}
+
+/// What the soft limit leaves beside the most descriptors that any role had open.
+fn headroom(digest: &Digest) -> String {
+    let limit = digest.identity.host.limits.get("nofile");
+    // Generator and mock raise theirs to the hard one.
+    let limit = limit.and_then(|text| text.split_once('/')?.1.parse::<u64>().ok());
+    let most =
+        digest.resources.iter().filter_map(|(role, used)| Some((used.descriptors_peak?, role)));
+    match limit.zip(most.max()) {
+        Some((limit, (used, role))) => {
+            format!("{} of {limit} ({role} had {used} open)", limit.saturating_sub(used))
+        }
+        None => UNKNOWN.to_owned(),
+    }
+}
+
+/// The change of the sentinel over the run.
+fn speed(digest: &Digest) -> String {
+    digest.host_states.speed_change().map_or_else(
+        || UNKNOWN.to_owned(),
+        |(cores, change)| format!("{:+.2} % time for a fixed loop (cores {cores})", change * 100.0),
+    )
 }
 
 fn pairs(map: &std::collections::BTreeMap<String, String>) -> String {

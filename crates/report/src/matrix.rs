@@ -78,7 +78,7 @@ impl Sections<'_> {
         let others: Vec<&Contrast> = self.contrasts.iter().filter(|c| !c.primary).collect();
         let all: Vec<&Contrast> = self.contrasts.iter().collect();
         let mut text = String::new();
-        let heads: Vec<String> = hosts(hosts_of).into_iter().chain(arms(&primary)).collect();
+        let heads: Vec<String> = hosts(self.tables).into_iter().chain(arms(&primary)).collect();
         if !heads.is_empty() {
             text.push('\n');
         }

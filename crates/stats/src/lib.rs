@@ -18,6 +18,7 @@
 //! The unit of analysis is one run, never one request: a slice holds one figure per pair, the
 //! natural logarithm of level / baseline. [`verdict`] turns such a slice into one of five words.
 
+pub mod attribution;
 pub mod change_point;
 pub mod geomean;
 pub mod histogram;

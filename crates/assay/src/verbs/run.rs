@@ -7,6 +7,7 @@ use std::path::Path;
 use evidence::CompareOptions;
 use lab::{Finished, Interrupt, LabError, Opening, Session};
 use record::compare::{Comparison, Contrast, Matrix};
+use record::host_check::HostGrade;
 use record::plan::{Extension, Plan};
 use record::{Format, layout};
 use report::Show;
@@ -18,6 +19,7 @@ use crate::exit::{Failure, Outcome, Status};
 use crate::frozen;
 use crate::looks;
 use crate::output::Output;
+use crate::preflight;
 use crate::progress::Display;
 use crate::read_side::ReadSide;
 use crate::signals;
@@ -31,6 +33,10 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
     let (plan, opening) = planned(arguments)?;
     for note in &plan.notes {
         output.remark(&format!("note: {note}"));
+    }
+    let standing = preflight::standing(&plan, &arguments.out)?;
+    if standing.grade != HostGrade::Qualified {
+        output.remark(&format!("host {}; see `assay host check`", standing.headline()));
     }
     let program = build_stamp::program()?;
     let interrupt = Interrupt::default();
@@ -46,6 +52,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
         assay: program.clone(),
         build: build_stamp::build(&program),
         options: options(arguments),
+        standing: Some(standing),
         digester: &ReadSide,
         interrupt: &interrupt,
     };

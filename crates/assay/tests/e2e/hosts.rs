@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use record::host_check::{FindingVerdict, HostCheck, HostGrade};
 
-use crate::support::{Bench, Lab};
+use crate::support::{ASSAY, Bench, Lab, Running, meta, reason, wait_for};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/hosts").join(name)
@@ -126,4 +126,76 @@ fn probes_of_this_machine_name_who_is_busy() {
     let quick = parsed(&quick.expect_one_of(&[0, 5]).stdout);
     assert!(!quick.probes);
     assert_eq!(quick.finding("sleep").expect("a finding").read, "not probed");
+}
+
+/// E-019: a limit of 64 descriptors refuses 100 users before anything starts, with the arithmetic.
+#[test]
+fn too_few_descriptors_refuse_before_anything_starts() {
+    let lab = Lab::new();
+    lab.write("many.toml", &Bench::mock().load("users", "100").toml());
+    let limited = |limit: &str| {
+        let script = format!("ulimit -n {limit}; exec \"$0\" run many.toml --label a");
+        Running::start(lab.command("sh", &["-c", &script, ASSAY])).finish()
+    };
+    let refused = limited("64").expect(5);
+    let said = "too few descriptors: 100 users + 64 others = 164 are more than 64";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: sudo prlimit --pid $$ --nofile="), "{}", refused.stderr);
+    assert!(!lab.label("a").exists(), "nothing was started, nothing was written");
+    // As many as it takes are enough. A machine may well be too busy for the rest.
+    limited("256").expect_one_of(&[0, 3]);
+    assert!(lab.label("a").exists());
+}
+
+/// K-126: the grade of the machine is in the metadata of every run, in its digest and in the head
+/// of the matrix; and the sentinel ran before and after.
+#[test]
+fn the_grade_travels_with_every_result() {
+    let lab = Lab::new();
+    let bench = Bench::mock().factor("pace", &[("base", "{}"), ("null", "\"base\"")]);
+    let ran = lab.run(&bench, "a", &[]).expect_one_of(&[0, 3]);
+    let run = lab.label("a").join("runs").join(&lab.runs("a")[0]);
+    let standing = meta(&run).standing.expect("a grade");
+    assert!(!standing.probes);
+    let states = meta(&run).host_states;
+    for state in [states.before.expect("before"), states.after.expect("after")] {
+        assert!(state.spins.iter().any(|spin| spin.median_ns > 0), "{state:?}");
+    }
+    let head = standing.headline();
+    let page = std::fs::read_to_string(run.join("digest.md")).expect("a digest");
+    assert!(page.contains("| grade |") && page.contains("| descriptors left |"), "{page}");
+    let matrix = std::fs::read_to_string(lab.label("a").join("matrix.md")).expect("a matrix");
+    assert!(
+        matrix.contains(&format!("- host grade {}", head.split(':').next().unwrap())),
+        "{matrix}"
+    );
+    assert!(matrix.contains("- quotable as directional: "), "{matrix}");
+    assert!(ran.stdout.contains("quotable as directional: "), "{}", ran.stdout);
+    if standing.grade != HostGrade::Qualified {
+        assert!(ran.stderr.contains(&format!("host {}", standing.grade.word())), "{}", ran.stderr);
+    }
+}
+
+/// W-042: what starts in the middle of the window is flagged with the time, by pid.
+#[test]
+fn a_burner_that_starts_midway_is_flagged_with_the_second() {
+    let lab = Lab::new();
+    let bench = Bench::mock().load("measure", "\"6s\"").gates("foreign", "\"1%\"");
+    let running = lab.start(&bench, "a", &[]);
+    wait_for("the load", || {
+        let run = lab.label("a").join("runs").join(lab.runs("a").first()?);
+        let is_written = run.join("meta.json").is_file();
+        (is_written && meta(&run).instants_ns.contains_key("load_start")).then_some(())
+    });
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let burner = Burner::start();
+    running.finish().expect_one_of(&[0, 3]);
+    drop(burner);
+    let digest = lab.only_digest("a");
+    // Another process of a busy machine may have been there before, and be named instead.
+    let foreign = reason(&digest, "foreign");
+    assert!(foreign.detail.contains("(pid "), "{foreign:?}");
+    if let Some(second) = foreign.second {
+        assert!(foreign.detail.contains(&format!("it began about {second} s into the window")));
+    }
 }

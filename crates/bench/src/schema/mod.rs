@@ -204,6 +204,6 @@ mod tests {
         let gates = defaults["gates"].as_table();
         let mut fields = Fields::new(gates, at, "`[gates]`", "gates");
         assert_eq!(settings::gates(&mut fields, &reading), record::plan::Gates::default());
-        assert_eq!(gates.map(indexmap::IndexMap::len), Some(27));
+        assert_eq!(gates.map(indexmap::IndexMap::len), Some(30));
     }
 }

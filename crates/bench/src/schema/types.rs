@@ -608,6 +608,12 @@ pub(super) struct Gates {
     foreign: Option<Share>,
     /// Largest drop of the cores' frequency inside the window.
     frequency: Option<Share>,
+    /// How far the mean frequency of the window may be below its own highest.
+    clock_variance: Option<Share>,
+    /// Largest change of the time that a fixed loop takes, before the load and after it.
+    speed: Option<Share>,
+    /// Hottest start, degrees Celsius.
+    start_temperature: Option<u64>,
     /// Largest one-minute load average over the number of cores.
     load_average: Option<Share>,
     /// Width of the band of throughput in which busy generators measure themselves.

@@ -153,7 +153,11 @@ pub(crate) fn place(digest: &Digest) -> Facts {
         ("host.boot_id".to_owned(), text(&host.boot_id)),
         ("host.kernel".to_owned(), host.kernel.clone()),
         ("host.clocksource".to_owned(), text(&host.clocksource)),
-        ("host.governor".to_owned(), text(&host.governor)),
+        (
+            "host.governor".to_owned(),
+            text(&digest.host_states.governor().or(host.governor.clone())),
+        ),
+        ("host.turbo".to_owned(), text(&digest.host_states.turbo())),
         ("assay.sha256".to_owned(), digest.identity.assay.sha256.clone()),
     ]);
     for (kind, values) in [("limit", &host.limits), ("sysctl", &host.sysctls)] {
@@ -194,6 +198,8 @@ fn is_tool(role: &str) -> bool {
 /// thousands.
 fn same_place(a: &Digest, b: &Digest) -> bool {
     a.identity.host == b.identity.host
+        && a.host_states.turbo() == b.host_states.turbo()
+        && a.host_states.governor() == b.host_states.governor()
         && a.identity.assay.sha256 == b.identity.assay.sha256
         && a.checks.len() == b.checks.len()
         && a.checks.iter().zip(&b.checks).all(|(a, b)| a.gate == b.gate && a.bound == b.bound)

@@ -18,6 +18,7 @@ mod exclusion_tests;
 mod fixture;
 mod geomean;
 mod identity;
+mod machine;
 pub(crate) mod pairing;
 #[cfg(test)]
 mod property_tests;
@@ -44,6 +45,7 @@ use record::units::HumanDuration;
 
 use crate::error::EvidenceError;
 use crate::gates::{GATES, percent};
+use crate::quotability::{Support, quotability};
 use runs::Runs;
 use terms::Terms;
 pub use terms::{CompareOptions, select};
@@ -76,6 +78,7 @@ pub(crate) fn compare_runs(
     left_out.extend(pairing::without_level(&measured, &factors));
     let hosts = identity::host_classes(&measured);
     notes.extend(several_hosts(&hosts));
+    notes.extend(machine::changed_speed(&measured));
     let wanted = |factor: &&String| options.factor.as_ref().is_none_or(|only| only == *factor);
     let mut contrasts: Vec<Contrast> = Vec::new();
     for factor in factors.iter().filter(wanted) {
@@ -93,13 +96,16 @@ pub(crate) fn compare_runs(
             "no contrast: no factor has two levels that are compared".to_owned()
         });
     }
-    let mut tables = Tables { hosts, looks: runs.looks.clone(), ..Tables::default() };
+    let standings = machine::standings(&measured);
+    let mut tables = Tables { hosts, standings, looks: runs.looks.clone(), ..Tables::default() };
     crate::tables::fill(&mut tables, &measured, &mut contrasts, &mut notes);
     // Last, since a manipulation check may have withheld rows.
     let order = geomean::factor_order(&measured);
     tables.geomeans = geomean::geomeans(&contrasts, &order, &terms);
     let baselines = pairing::baselines(&measured, &factors, &terms);
     tables.drifts = sentinel::drifts(&measured, &baselines, &terms);
+    let support = Support::default();
+    tables.quotability = quotability(&tables.standings, &contrasts, &measured, &support);
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
     Ok(Comparison {

@@ -10,6 +10,8 @@ mod latency;
 #[cfg(test)]
 mod latency_tests;
 mod load;
+#[cfg(test)]
+mod machine_tests;
 mod run;
 mod shape;
 #[cfg(test)]
