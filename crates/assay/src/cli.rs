@@ -59,6 +59,8 @@ pub(crate) enum Verb {
     Load(LoadArguments),
     /// Serve an instrumented latency mock on loopback.
     Mock(MockArguments),
+    /// Ramp the load on a target: noise floor, knee, price of a connection.
+    Calibrate(CalibrateArguments),
     /// Certify a load generator on this host against the mock.
     Certify(CertifyArguments),
     /// Compare the levels of a matrix, in pairs within blocks.
@@ -330,6 +332,40 @@ fn margin(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `assay calibrate`.
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArguments {
+    /// A bench file, or the URL of something that runs.
+    #[arg(value_name = "BENCH|URL")]
+    pub(crate) of: String,
+    /// The target, where the bench has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// The scenario, where the bench has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scenario: Option<String>,
+    /// Users at each point, ascending.
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1,2,4,8,16,32,64")]
+    pub(crate) ramp: Vec<u32>,
+    /// Arrivals per second at each point, instead of users.
+    #[arg(long, value_name = "N,..", value_delimiter = ',', conflicts_with = "ramp")]
+    pub(crate) rates: Vec<u32>,
+    /// Warm-up of each point.
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = units::duration_ns)]
+    pub(crate) settle: u64,
+    /// Window of each point.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::duration_ns)]
+    pub(crate) measure: u64,
+    /// Set one value, as `target.env.POOL=8`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Where the runs behind it are kept.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
 /// `assay certify`.
 #[derive(Debug, Args)]
 pub(crate) struct CertifyArguments {
@@ -339,6 +375,9 @@ pub(crate) struct CertifyArguments {
     /// Only arrivals at a rate, or only users who wait.
     #[arg(long, value_name = "MODEL", value_enum)]
     pub(crate) model: Option<LoadModel>,
+    /// Only the stages whose name matches; such a part stands for nothing later.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) only: Option<String>,
     /// A setting of the mock, as `body_size=64KB`; may be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) against: Vec<String>,

@@ -22,8 +22,15 @@ use crate::verbs::run::{fresh_label, lab_failure};
 ///
 /// # Errors
 /// What is wrong with it: the parts that the user gave are the only ones that can be.
-pub(crate) fn expand(name: &str, text: &str, dir: &Path, set: &[String]) -> Result<Plan, Failure> {
-    let overrides = Overrides { set: set.to_vec(), ..Overrides::default() };
+pub(crate) fn expand(
+    name: &str,
+    text: &str,
+    dir: &Path,
+    set: &[String],
+    only: Option<&str>,
+) -> Result<Plan, Failure> {
+    let only = only.map(str::to_owned);
+    let overrides = Overrides { set: set.to_vec(), only, ..Overrides::default() };
     bench::plan_source(&format!("{name}.toml"), text, dir, &overrides, &System)
         .map_err(|problems| Failure::wrong(problems.render()))
 }
@@ -59,6 +66,7 @@ pub(crate) fn carry_out(
         build: build_stamp::build(&program),
         options,
         standing: Some(preflight::standing(plan, out)?),
+        certificates: BTreeMap::new(),
         digester: &ReadSide,
         interrupt,
     };

@@ -3,6 +3,7 @@
 //! no measurement and no mathematics.
 
 mod build_stamp;
+mod certificates;
 mod cli;
 mod exit;
 mod file_kind;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Verb::Host(arguments) => verbs::host::run(arguments, &output),
         Verb::Status(arguments) => verbs::status::run(arguments, &output),
         Verb::Schema(arguments) => verbs::schema::run(arguments, &output),
+        Verb::Calibrate(arguments) => verbs::calibrate::run(arguments, &output),
         Verb::Certify(arguments) => verbs::certify::run(arguments, &output),
         Verb::Completions { shell } => verbs::shell::completions(*shell, &output),
         Verb::Man => verbs::shell::man(&output),

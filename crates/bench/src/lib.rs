@@ -10,6 +10,7 @@
 //! reads the bench file, the environment and the files that the bench refers to, and those only
 //! through [`Env`]; [`plan_source`] never panics, whatever the text.
 
+mod calibration;
 mod cell;
 mod cells;
 mod certify;
@@ -42,6 +43,9 @@ use std::path::Path;
 
 use record::plan::{Extension, Plan};
 
+pub use calibration::{
+    CalibrationDesign, CalibrationTextError, calibration_of_url, calibration_text,
+};
 pub use certify::CertifyModel;
 pub use env::{Env, System};
 pub use problem::{Diagnostics, Problem};

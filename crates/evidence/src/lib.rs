@@ -7,6 +7,7 @@
 //! malformed file is named, not panicked upon.
 
 mod batches;
+pub mod calibration;
 pub mod certificate;
 pub mod compare;
 pub mod digest;
@@ -28,6 +29,7 @@ pub mod two_labels;
 #[cfg(any(test, feature = "dev"))]
 pub mod samples;
 
+pub use calibration::calibration;
 pub use certificate::{Asked, certificate};
 pub use compare::{CompareOptions, compare, is_doubtful, select};
 pub use digest::digest;

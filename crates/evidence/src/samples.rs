@@ -84,6 +84,7 @@ pub fn load() -> LoadRecord {
             peak_rss_bytes: 8 << 20,
             version: "assay 0.1.0".to_owned(),
         },
+        certificate: None,
         validity: Validity::default(),
         steps: vec![Step {
             name: "get".to_owned(),

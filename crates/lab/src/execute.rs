@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clock::{Clock, Monotonic};
+use record::certificate::CertificateStub;
 use record::host_check::HostStanding;
 use record::meta::Build;
 use record::plan::{Cell, Extent, Plan};
@@ -44,6 +45,8 @@ pub struct Session<'a> {
     pub options: BTreeMap<String, String>,
     /// The grade of the machine, for every run's metadata.
     pub standing: Option<HostStanding>,
+    /// What the generators of this host are certified for, by name.
+    pub certificates: BTreeMap<String, CertificateStub>,
     /// How a run directory becomes a digest.
     pub digester: &'a dyn Digester,
     /// The user's wish to stop.
@@ -193,6 +196,7 @@ impl Matrix<'_> {
             plan: self.session.plan,
             label: self.label,
             facts: self.facts,
+            certificates: &self.session.certificates,
             digester: self.session.digester,
             interrupt: self.session.interrupt,
             since_previous_run_ns: self

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clock::{Clock, Monotonic};
 use observe::{Scope, Watch};
+use record::certificate::CertificateStub;
 use record::host_state::HostStates;
 use record::job::{Event, Job};
 use record::meta::{Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity};
@@ -38,6 +39,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) label: &'a Label,
     pub(crate) facts: &'a Facts,
+    pub(crate) certificates: &'a BTreeMap<String, CertificateStub>,
     pub(crate) digester: &'a dyn Digester,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) since_previous_run_ns: Option<u64>,
@@ -304,6 +306,7 @@ fn drive(
         host,
         scenario: cell.effective.scenario.clone(),
         load: cell.effective.load.clone(),
+        certificate: surroundings.certificates.get(&cell.effective.generator).cloned(),
         threads: 0,
         progress: true,
     };

@@ -463,6 +463,7 @@ fn assemble(
             peak_rss_bytes: own_usage().peak_rss_bytes,
             version: format!("assay {}", env!("CARGO_PKG_VERSION")),
         },
+        certificate: job.certificate.clone(),
         validity: Validity::default(),
         steps: vec![step],
         workers: worker_records,

@@ -67,6 +67,7 @@ fn job(address: SocketAddr, model: Model, measure: Extent) -> Job {
             max_connections: None,
             timeout_ns: 10_000 * MS,
         },
+        certificate: None,
         threads: 2,
         progress: false,
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::certificate::CertificateStub;
 use crate::plan::{Load, Scenario};
 
 /// The generator's part of a plan.
@@ -18,6 +19,9 @@ pub struct Job {
     pub scenario: Scenario,
     /// How work arrives.
     pub load: Load,
+    /// The certificate that holds for this generator here; repeated in its record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateStub>,
     /// Threads; 0 is one for each core of the affinity mask.
     #[serde(default)]
     pub threads: u32,

@@ -37,6 +37,8 @@ pub const HOST: &str = "host.csv";
 pub const DIGEST_JSON: &str = "digest.json";
 /// The digest for people, written just before `digest.json`.
 pub const DIGEST_MD: &str = "digest.md";
+/// The calibration that a label was made under.
+pub const CALIBRATION: &str = "calibration.json";
 /// Standard output of the target.
 pub const STDOUT: &str = "stdout.log";
 /// Standard error of the target.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::certificate::CertificateStub;
 use crate::{Format, LagSummary, Summary, Validity};
 
 /// The load record. Counters of the window obey `due = sent + unsent` and
@@ -75,6 +76,9 @@ pub struct LoadRecord {
     pub connections: Connections,
     /// The generator's own cost, over the window.
     pub generator: Generator,
+    /// The certificate that the generator worked under: what it can tell apart on this host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateStub>,
     /// States and reasons.
     pub validity: Validity,
     /// One entry per step of the scenario.

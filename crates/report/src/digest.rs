@@ -8,7 +8,7 @@ use record::meta::OutcomeState;
 use record::plan::{Extent, Model, RunKind, TargetKind};
 use record::{Effect, Scope};
 
-use crate::load::{LINES, connections, failures, lag, shown};
+use crate::load::{LINES, certificate, connections, failures, lag, shown};
 use crate::text::{
     self, NONE, UNKNOWN, bytes, cell, count, cut, duration, in_unit, number, or_unknown, share,
     state,
@@ -263,11 +263,12 @@ fn latency(page: &mut Page, digest: &Digest) {
             line.name,
             &shown(summaries[0]),
             &shown(summaries[1]),
-            &(line.of)(summaries[2]),
+            &line.text(summaries[2]),
         ]);
     }
     page.blank();
     page.line("A percentile without enough samples for a 95 % interval is not printed.");
+    page.line(&format!("Certificate: {}.", certificate(load)));
 }
 
 fn resources(page: &mut Page, digest: &Digest) {

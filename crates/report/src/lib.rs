@@ -4,6 +4,7 @@
 //! terminal or applies colour; verdicts are marked by their word alone. Bytes are shown with
 //! binary units, rates and counts with decimal ones.
 
+mod calibration;
 mod cells;
 mod certificate;
 mod compare;
@@ -27,6 +28,7 @@ mod tables;
 mod text;
 mod two_labels;
 
+pub use calibration::calibration_text;
 pub use certificate::certificate_text;
 pub use compare::{Show, comparison_table};
 pub use contrasts_csv::contrasts_csv;

@@ -40,6 +40,9 @@ pub fn load_table(load: &LoadRecord) -> String {
     }
     line("connections", connections(load));
     line("generator", generator(load));
+    if load.certificate.is_some() {
+        line("certificate", certificate(load));
+    }
     if load.users.is_some() {
         line("balance", balance(load));
     }
@@ -120,7 +123,7 @@ fn latencies(load: &LoadRecord) -> String {
             if column < 2 {
                 shown(load, load.validity.latency, line, summary)
             } else {
-                (line.of)(summary)
+                line.text(summary)
             }
         }));
         rows.push(row);
@@ -128,31 +131,62 @@ fn latencies(load: &LoadRecord) -> String {
     columns(&rows, "lr")
 }
 
-/// A line about a distribution: its name, the percentile it is, and its text.
+/// A line about a distribution: its name, the percentile it is, and its value.
 pub(crate) struct Line {
     /// Name of the line.
     pub(crate) name: &'static str,
     /// The percentile, 0 to 1; 1 for what depends on the largest value.
     p: f64,
+    /// Its value, ns.
+    ns: fn(&Summary) -> Option<f64>,
+}
+
+impl Line {
     /// Its text.
-    pub(crate) of: fn(&Summary) -> String,
+    pub(crate) fn text(&self, summary: &Summary) -> String {
+        duration_f((self.ns)(summary))
+    }
 }
 
 /// The lines of a distribution in their fixed order.
 pub(crate) const LINES: [Line; 8] = [
-    Line { name: "min", p: 0.0, of: |s| duration(s.min) },
-    Line { name: "mean", p: 1.0, of: |s| duration_f(s.mean) },
-    Line { name: "p50", p: 0.50, of: |s| duration(s.p50) },
-    Line { name: "p90", p: 0.90, of: |s| duration(s.p90) },
-    Line { name: "p95", p: 0.95, of: |s| duration(s.p95) },
-    Line { name: "p99", p: 0.99, of: |s| duration(s.p99) },
-    Line { name: "p99.9", p: 0.999, of: |s| duration(s.p999) },
-    Line { name: "max", p: 1.0, of: |s| duration(s.max) },
+    Line { name: "min", p: 0.0, ns: |s| s.min.map(|ns| ns as f64) },
+    Line { name: "mean", p: 1.0, ns: |s| s.mean },
+    Line { name: "p50", p: 0.50, ns: |s| s.p50.map(|ns| ns as f64) },
+    Line { name: "p90", p: 0.90, ns: |s| s.p90.map(|ns| ns as f64) },
+    Line { name: "p95", p: 0.95, ns: |s| s.p95.map(|ns| ns as f64) },
+    Line { name: "p99", p: 0.99, ns: |s| s.p99.map(|ns| ns as f64) },
+    Line { name: "p99.9", p: 0.999, ns: |s| s.p999.map(|ns| ns as f64) },
+    Line { name: "max", p: 1.0, ns: |s| s.max.map(|ns| ns as f64) },
 ];
+
+/// Whether a figure is below what the generator's certificate says that it tells apart.
+fn below_resolution(load: &LoadRecord, line: &Line, summary: &Summary) -> bool {
+    let resolution = load.certificate.as_ref().and_then(|certificate| certificate.resolution_ns);
+    resolution.zip((line.ns)(summary)).is_some_and(|(least, ns)| ns < least as f64)
+}
+
+/// The certificate behind a record in one line.
+pub(crate) fn certificate(load: &LoadRecord) -> String {
+    let Some(stub) = &load.certificate else {
+        return "none: `assay certify` says what this generator tells apart here".to_owned();
+    };
+    let resolution = stub.resolution_ns.map_or_else(
+        || "no latency".to_owned(),
+        |ns| format!("latencies from {} on (~ is below)", duration(Some(ns))),
+    );
+    let rate = stub
+        .honest_per_s
+        .map_or_else(|| "at no rate".to_owned(), |rate| format!("up to {}/s", number(rate)));
+    let holds = if stub.holds { "" } else { ", with failed properties" };
+    let sha256 = stub.sha256.get(..8).unwrap_or(&stub.sha256);
+    format!("{sha256} of {}: {resolution}, {rate}{holds}", stub.made_utc)
+}
 
 /// A latency under its state: void, or a bound where censored requests may lie below it.
 pub(crate) fn shown(load: &LoadRecord, latency: State, line: &Line, summary: &Summary) -> String {
-    let value = (line.of)(summary);
+    let value = line.text(summary);
+    let value = if below_resolution(load, line, summary) { format!("~{value}") } else { value };
     let censored = load.unsent.saturating_add(load.unfinished);
     match latency {
         State::Void => "void".to_owned(),

@@ -356,6 +356,7 @@ fn a_sound_digest() {
     | max | 40.0 ms | 39.6 ms | - |
 
     A percentile without enough samples for a 95 % interval is not printed.
+    Certificate: none: `assay certify` says what this generator tells apart here.
 
     ## Resources over the window
 
@@ -417,6 +418,8 @@ fn a_sound_digest() {
     | unfinished | 0 | 0 | yes | censored, latency |
     | lag_flag | - | 5 % | - | flag, latency |
     | lag | - | 100 % | - | void, latency |
+    | resolution | - | 1 | - | flag, latency |
+    | certified_rate | - | 1 | - | flag |
     | little | 0 % | 5 % | yes | flag |
     | steady_seconds | 0 | 10 | - | flag |
     | shift_flag | - | 5 % | - | flag |

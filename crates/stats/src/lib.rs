@@ -22,6 +22,7 @@ pub mod attribution;
 pub mod change_point;
 pub mod geomean;
 pub mod histogram;
+pub mod knee;
 pub mod little;
 pub mod modes;
 pub mod multiple;

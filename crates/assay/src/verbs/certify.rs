@@ -21,10 +21,20 @@ pub(crate) fn run(arguments: &CertifyArguments, output: &Output) -> Outcome {
     let cpus = cpus(&load::cores());
     let here = std::env::current_dir().map_err(|error| Failure::failed(error.to_string()))?;
     let mut plans = Vec::new();
+    let mut without_stage = None;
     for model in models(arguments) {
         let generator = generator.as_ref().map(|(name, table)| (name.as_str(), table.as_str()));
         let text = model.text(generator, &cpus, arguments.deep);
-        plans.push(instrument::expand(model.name(), &text, &here, &settings)?);
+        let only = arguments.only.as_deref();
+        match instrument::expand(model.name(), &text, &here, &settings, only) {
+            Ok(plan) => plans.push(plan),
+            // The stages of the two models have different names.
+            Err(failure) if only.is_some() => without_stage = Some(failure),
+            Err(failure) => return Err(failure),
+        }
+    }
+    if let Some(failure) = without_stage.filter(|_| plans.is_empty()) {
+        return Err(failure);
     }
     let interrupt = instrument::interruptible()?;
     let mut labels = Vec::new();
@@ -46,7 +56,8 @@ pub(crate) fn run(arguments: &CertifyArguments, output: &Output) -> Outcome {
     let labels: Vec<&Path> = labels.iter().map(PathBuf::as_path).collect();
     let certificate =
         evidence::certificate(&labels, &asked).map_err(crate::verbs::compare::failure)?;
-    keep(&certificate, certificate_path.as_deref(), output)?;
+    let is_part = arguments.only.is_some();
+    keep(&certificate, certificate_path.as_deref(), is_part, output)?;
     output.result(arguments.json.json.as_ref(), &certificate, || {
         report::certificate_text(&certificate)
     })?;
@@ -104,9 +115,15 @@ fn certificate_path(arguments: &CertifyArguments) -> Result<Option<PathBuf>, Fai
     Ok(None)
 }
 
-fn keep(certificate: &Certificate, asked: Option<&Path>, output: &Output) -> Result<(), Failure> {
+fn keep(
+    certificate: &Certificate,
+    asked: Option<&Path>,
+    is_part: bool,
+    output: &Output,
+) -> Result<(), Failure> {
     let path = match asked {
         Some(path) => path.to_owned(),
+        None if is_part => return Ok(()),
         None => {
             let Some(folder) = state_dir::certificates() else {
                 output.remark("no home folder: the certificate is kept nowhere");

@@ -5,6 +5,7 @@ use record::Format;
 use record::job::{Event, Job};
 use record::plan::{BodyCheck, Expect, Extent, Gates, Load, Model, Scenario};
 
+use crate::certificates;
 use crate::cli::LoadArguments;
 use crate::exit::{Failure, Outcome, Status};
 use crate::output::Output;
@@ -16,7 +17,8 @@ const DEFAULT_USERS: u32 = 10;
 const SHORTEST_WINDOW_NS: u64 = 1_000_000_000;
 
 pub(crate) fn run(arguments: &LoadArguments, output: &Output) -> Outcome {
-    let job = job(arguments)?;
+    let mut job = job(arguments)?;
+    job.certificate = certificates::of_own("p0", output);
     let stop = signals::stop_flag()?;
     let bar = output.is_interactive().then(|| bar(arguments));
     let mut show = |event: &Event| {
@@ -78,6 +80,7 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
             max_connections,
             timeout_ns: arguments.timeout,
         },
+        certificate: None,
         threads: arguments.threads.unwrap_or(0),
         progress: true,
     })
@@ -85,7 +88,7 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
 
 /// Splits `http://host:port/path` into the address to connect to, the `Host` header and the
 /// path.
-fn split_url(url: &str) -> Result<(String, String, String), Failure> {
+pub(crate) fn split_url(url: &str) -> Result<(String, String, String), Failure> {
     let wrong = |why: &str| {
         Failure::wrong(format!(
             "`{}` {why}; write `http://127.0.0.1:8080/path`",

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod calibrate;
 pub(crate) mod certify;
 pub(crate) mod compare;
 pub(crate) mod diff;

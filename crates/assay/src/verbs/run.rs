@@ -14,6 +14,7 @@ use report::Show;
 use serde::Serialize;
 
 use crate::build_stamp;
+use crate::certificates;
 use crate::cli::RunArguments;
 use crate::exit::{Failure, Outcome, Status};
 use crate::frozen;
@@ -53,6 +54,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
         build: build_stamp::build(&program),
         options: options(arguments),
         standing: Some(standing),
+        certificates: certificates::standing(&plan, output),
         digester: &ReadSide,
         interrupt: &interrupt,
     };

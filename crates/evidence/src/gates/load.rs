@@ -4,7 +4,7 @@ use record::load::LoadRecord;
 use record::plan::Gates;
 use record::units::HumanDuration;
 
-use super::{Judgement, latency, percent, shape, steady};
+use super::{Judgement, certified, latency, percent, shape, steady};
 
 /// Judges a load record against the bounds.
 #[must_use]
@@ -19,6 +19,7 @@ pub fn judge_load(load: &LoadRecord, bounds: &Gates) -> Judgement {
     shape::judge(&mut judgement, load, bounds);
     latency::judge(&mut judgement, load, bounds);
     steady::judge(&mut judgement, load, bounds);
+    certified::judge(&mut judgement, load, bounds);
     judgement.sorted()
 }
 

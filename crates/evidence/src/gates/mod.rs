@@ -2,6 +2,7 @@
 //! [`table::GATES`] is the only list of them; checks and reasons come out of one evaluation, so
 //! that a digest cannot show a check that held beside a reason that says it did not.
 
+mod certified;
 pub mod contrast;
 pub mod document;
 mod gate;

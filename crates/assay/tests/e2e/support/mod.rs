@@ -79,6 +79,8 @@ impl Lab {
     pub(crate) fn command<S: AsRef<OsStr>>(&self, program: &str, arguments: &[S]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.path()).env(TAG, &self.tag);
+        // Certificates and calibrations of the user are none of a test's.
+        command.env("XDG_STATE_HOME", self.path().join("state"));
         command.env_remove("NO_COLOR").env("COLUMNS", "100").stdin(Stdio::null());
         command
     }
