@@ -339,6 +339,7 @@ fn a_sound_digest() {
     | connections | 8 opened, 8 ports, at most 8 at once (bound 8) |
     | generator CPU | 0.10 of 1 cores, 125 us CPU per request |
     | time balance | 0 ns (0 %) of each loop is outside the request |
+    | mock | instrument: --listen 127.0.0.1:0 --latency 9800us |
     | mock's count | served 26,400, failed 0, 8 ports, slept 9.80 ms of 9.80 ms asked |
 
     ## Latency

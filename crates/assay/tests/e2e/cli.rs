@@ -161,7 +161,7 @@ fn json_on_standard_output_is_json_alone() {
 }
 
 /// The address that a mock prints first.
-fn listening(mock: &Running) -> String {
+pub(crate) fn listening(mock: &Running) -> String {
     wait_for("the mock's first line", || {
         let text = mock.stdout();
         let line = text.lines().next().filter(|_| text.contains('\n'))?;

@@ -22,6 +22,7 @@ mod hosts;
 mod inputs;
 mod labels;
 mod manipulation;
+mod networks;
 mod page;
 mod quick;
 mod recordings;

@@ -34,7 +34,7 @@ bench.toml:13:1: unknown key `stages` in `[load.other]`
     bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
       13 | mock = { latencey = "1s" }
          |          ^^^^^^^^
-         = help: valid keys: `latency`, `body_size`, `seed`, `stall`, `fail`, `cold`, `drift`, `slow_after`, `spike`, `close`, `serialise`, `workers`, `queue`, `dip`, `rate_limit`, `truth_header`, `backlog`
+         = help: valid keys: `latency`, `body_size`, `seed`, `stall`, `fail`, `cold`, `drift`, `slow_after`, `spike`, `close`, `serialise`, `workers`, `queue`, `dip`, `rate_limit`, `truth_header`, `backlog`, `script`, `bias`, `office`, `control`
     "#);
     assert_snapshot!(refused(&single("[factors.f]\na = {}\nb = { target.evn.X = 1 }")), @"
 bench.toml:10:14: unknown key `evn` in level `b`; nearest `env`

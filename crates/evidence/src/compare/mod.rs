@@ -24,6 +24,7 @@ pub(crate) mod pairing;
 mod property_tests;
 mod rows;
 pub(crate) mod runs;
+mod saturated;
 mod sentinel;
 #[cfg(test)]
 mod suite_tests;
@@ -86,6 +87,7 @@ pub(crate) fn compare_runs(
         contrasts.extend(verdicts::contrasts(&arms, &terms, &mut notes));
     }
     cluster::mark(&measured, &factors, &mut contrasts, &mut notes);
+    saturated::mark(&measured, &mut contrasts, &mut notes);
     notes.extend(terms.notes(&contrasts));
     if measured.len() == 1 {
         notes.push("unpaired: one run is no comparison".to_owned());

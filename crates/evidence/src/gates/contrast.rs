@@ -147,6 +147,13 @@ pub const CONDITIONS: &[Condition] = &[
         test: "targets_that_only_show_the_generator_are_a_cluster",
     },
     Condition {
+        name: "target_saturated",
+        power: Power::Voids,
+        meaning: "both arms drive one target to its limit: a wall clock shows the target twice",
+        bound: "90 % of the cores it can use, or half of the requests wait for its workers",
+        test: "two_arms_that_saturate_one_target_are_not_compared_by_the_clock",
+    },
+    Condition {
         name: "unresolved",
         power: Power::Annotates,
         meaning: "the effect lies inside what the row's own null arm shows",

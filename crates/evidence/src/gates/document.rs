@@ -231,6 +231,7 @@ mod tests {
             include_str!("../compare/verdicts.rs"),
             include_str!("../compare/terms.rs"),
             include_str!("../compare/cluster.rs"),
+            include_str!("../compare/saturated.rs"),
             include_str!("../tables/cells.rs"),
             include_str!("../tables/manipulation.rs"),
             include_str!("../tables/variance.rs"),

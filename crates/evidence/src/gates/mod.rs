@@ -13,6 +13,7 @@ mod latency_tests;
 mod load;
 #[cfg(test)]
 mod machine_tests;
+mod ports;
 mod run;
 mod shape;
 #[cfg(test)]

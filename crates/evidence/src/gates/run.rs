@@ -6,7 +6,7 @@ use record::plan::{Gates, TargetKind};
 
 use super::load::judge_load;
 use super::table::GATES;
-use super::{Judgement, gate, host, witness};
+use super::{Judgement, gate, host, ports, witness};
 use crate::run_dir::RunDir;
 
 /// Judges a run by everything in its directory. Gates that need the load record are listed as
@@ -23,6 +23,7 @@ pub fn judge_run(run: &RunDir, bounds: &Gates) -> Judgement {
     observer_samples(&mut judgement, run, bounds);
     witness::judge(&mut judgement, run, bounds);
     host::judge(&mut judgement, run, bounds);
+    ports::judge(&mut judgement, run, bounds);
     for gate in GATES {
         if !judgement.checks.iter().any(|check| check.gate == gate.name) {
             judgement.add(gate.name, bounds, None, None, String::new);

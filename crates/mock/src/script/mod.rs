@@ -21,6 +21,7 @@ use fields::{Fields, Source};
 pub(crate) use pattern::Pattern;
 
 use crate::limits::BODY_MAX_BYTES;
+use crate::{MockError, site};
 
 /// Longest script, bytes.
 pub const SCRIPT_MAX_BYTES: usize = 1 << 20;
@@ -227,6 +228,15 @@ impl Script {
         let dir = path.parent().unwrap_or(Path::new("."));
         let script = Self::read(&file, &text, config, &folder(dir))?;
         Ok((script, text))
+    }
+
+    /// What the script makes of a stream of bytes, without a socket or a clock: how many of its
+    /// requests had an endpoint. For tests and fuzzing.
+    ///
+    /// # Errors
+    /// As a server's start with this script.
+    pub fn rehearse(self, stream: &[u8]) -> Result<usize, MockError> {
+        site::rehearse(self, stream)
     }
 
     fn add(

@@ -15,6 +15,7 @@ pub(crate) use ask::Ask;
 use crate::MockError;
 use crate::answer::{Answer, Answers, Persistence};
 use crate::ledger::Outcome;
+use crate::request::{Event, Reader};
 use crate::script::{Endpoint, Items, Kind, Script};
 use crate::treatment::Behaviour;
 
@@ -148,5 +149,40 @@ impl Site {
         persistence: Persistence,
     ) -> Arc<Answer> {
         self.endpoints[number].answers.of(Some(failure), persistence)
+    }
+}
+
+/// What a script makes of a stream of bytes, without a socket or a clock: how many of its requests had
+/// an endpoint. For tests and fuzzing.
+///
+/// # Errors
+/// As a server's start with this script.
+pub(crate) fn rehearse(script: Script, stream: &[u8]) -> Result<usize, MockError> {
+    let mut site = Site::new(script, "127.0.0.1:1")?;
+    let mut reader = Reader::default();
+    reader.keep(true);
+    let (mut start, mut found) = (0, 0);
+    loop {
+        let step = reader.step(&stream[start..]);
+        start += step.consumed;
+        match step.event {
+            Event::NeedMore | Event::Refused(_) => return Ok(found),
+            Event::ExpectsContinue => {}
+            Event::Request(request) => {
+                let Some(kept) = reader.kept() else { return Ok(found) };
+                let ask = Ask::new(kept);
+                let Some(number) = site.find(&ask) else { continue };
+                found += 1;
+                site.extra_ns(number, &ask);
+                let (answer, _) = site.answer(number, &ask, start as u64, request.persistence);
+                let whole = answer.unsent(request.head_only, b"", 0).concat();
+                assert!(whole.starts_with(b"HTTP/1.1 "), "an answer has a head");
+                let head = whole.windows(4).position(|four| four == b"\r\n\r\n");
+                let head = &whole[..head.expect("a head ends")];
+                // What a peer sent must not make lines of its own in a head.
+                let lines = head.split(|byte| *byte == b'\n').count();
+                assert!(lines <= 64 && !head.windows(2).any(|two| two == b"\n\n"), "{lines} lines");
+            }
+        }
     }
 }

@@ -1,0 +1,69 @@
+//! Networks narrower than any host's: what assay says of few ports and a small backlog. Each test has
+//! a network namespace of its own.
+
+use netlab::Namespace;
+use record::Effect;
+use rustix::process::Signal;
+
+use crate::support::{Bench, Lab, reason, tripped};
+
+/// K-118, E-016: 1,000 ports that wait for a minute each sustain 16.7 connections a second.
+#[test]
+fn a_run_that_closes_its_connections_is_held_against_the_ports_of_its_namespace() {
+    let namespace = Namespace::new();
+    namespace.set("net.ipv4.ip_local_port_range", "40000 40999");
+    namespace.set("net.ipv4.tcp_tw_reuse", "0");
+    let lab = Lab::new();
+    // A count, so that the number of ports is known: far fewer than there are, in far less than 30 s.
+    let bench = Bench::mock()
+        .load("users", "1")
+        .load("warmup", "10")
+        .load("measure", "500")
+        .load("connections", "\"new\"");
+    namespace.run(|| lab.run(&bench, "closes", &[]).expect(0));
+    let digest = lab.only_digest("closes");
+    let sysctls = &digest.identity.host.sysctls;
+    assert_eq!(sysctls["net.ipv4.ip_local_port_range"], "40000 40999");
+    assert_eq!(digest.identity.host.sustainable_connections_per_s, Some(1_000.0 / 60.0));
+    let over = reason(&digest, "port_ceiling");
+    assert_eq!(over.effect, Effect::Flag);
+    assert!(
+        over.detail.ends_with("1000 ports that wait 60 s each sustain 17/s"),
+        "{}",
+        over.detail
+    );
+    let short = &reason(&digest, "port_time").detail;
+    assert!(short.starts_with("survived by being short: 510 of 1000 ports were used"), "{short}");
+    assert_eq!(tripped(&digest), [""; 0], "it is said, and nothing is void for it");
+    // K-120: the mock's map of these ports is full, so it derives no rate.
+    let mock = digest.mock.as_ref().expect("the mock's record");
+    assert_eq!((mock.accepted, mock.distinct_peer_ports), (510, 510));
+    assert_eq!((mock.ports_saturated, mock.accepted_per_s), (true, None));
+
+    namespace.run(|| lab.run(&bench, "keeps", &["load.connections=per-user"]).expect(0));
+    let digest = lab.only_digest("keeps");
+    let port_flags = digest.validity.reasons.iter().filter(|r| r.gate.starts_with("port_"));
+    assert_eq!(port_flags.count(), 0);
+    assert!(!digest.mock.as_ref().expect("the mock's record").ports_saturated);
+    lab.assert_nothing_runs();
+}
+
+/// K-117, E-018: the clamp is printed, and both numbers are in the record.
+#[test]
+fn a_backlog_that_the_kernel_clamps_is_said() {
+    let namespace = Namespace::new();
+    for (most, clamped) in [("16", true), ("4096", false)] {
+        namespace.set("net.core.somaxconn", most);
+        let lab = Lab::new();
+        let flags = ["mock", "--backlog", "1024", "--json", "mock.json"];
+        let mock = namespace.run(|| lab.spawn(&flags));
+        crate::cli::listening(&mock);
+        mock.signal(Signal::TERM);
+        let said = mock.finish().expect(0).stderr;
+        let note = "the kernel clamps a backlog of 1024 to 16; raise net.core.somaxconn";
+        assert_eq!(said.contains(note), clamped, "{said}");
+        let record: record::mock::MockRecord = crate::support::read(&lab.path().join("mock.json"));
+        assert_eq!(record.config.backlog, 1_024);
+        assert_eq!(record.backlog_effective, Some(if clamped { 16 } else { 1_024 }));
+    }
+}
