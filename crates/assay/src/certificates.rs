@@ -16,7 +16,7 @@ const MOST_FILES: usize = 256;
 pub(crate) fn standing(plan: &Plan, output: &Output) -> BTreeMap<String, CertificateStub> {
     let mut standing = BTreeMap::new();
     for cell in &plan.cells {
-        let generator = &cell.effective.generator;
+        let generator = &cell.effective.generator.name;
         if generator == "assay"
             && !standing.contains_key(generator)
             && let Some(stub) = of_own(&cell.effective.transport, output)

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use record::mock::Law;
-use record::plan::{Cell, Effective, LevelOf, Scenario, TargetKind};
+use record::plan::{Cell, Effective, Generator, GeneratorKind, LevelOf, Scenario, TargetKind};
 use serde_json::Value as Json;
 
 use crate::cells::Combination;
 use crate::env::sha256_hex;
 use crate::file::Section;
 use crate::files::Files;
+use crate::generator;
 use crate::interpolate::Resolver;
 use crate::layers::{Chosen, Layers};
 use crate::node::{Node, Table, Value, find, leaves};
@@ -52,6 +53,8 @@ impl Workshop<'_> {
         let scenario = typed::scenario(&mut fields, chosen.name(Section::Scenario), reading);
         let mut fields = fields_of(&tree, "load");
         let load = typed::load(&mut fields, chosen.name(Section::Load), reading);
+        let mut fields = fields_of(&tree, "generator");
+        let generator = generator::generator(&mut fields, chosen.name(Section::Generator), reading);
         let placement = settings::cpus(&mut fields_of(&tree, "cpus"), reading);
         let observe_interval_ns = settings::observe(&mut fields_of(&tree, "observe"), reading);
         let gates = settings::gates(&mut fields_of(&tree, "gates"), reading);
@@ -92,16 +95,19 @@ impl Workshop<'_> {
                 overlap.first, overlap.second
             )));
         }
+        let mut generator = generator?;
+        self.locate_generator(&mut generator, &tree, reading);
         let effective = Effective {
             target,
             transport: chosen.name(Section::Transport).to_owned(),
-            generator: chosen.name(Section::Generator).to_owned(),
+            generator,
             scenario: scenario?,
             load: load?,
             vars,
             cpus: placement.cpus,
             observe_interval_ns,
         };
+        generator::check(&effective, &tree, reading);
         if reading.problems.borrow().len() > before {
             return None;
         }
@@ -134,6 +140,22 @@ impl Workshop<'_> {
             scenario_sha256,
             gates,
         })
+    }
+
+    /// Makes the paths of a foreign generator absolute and hashes them: its script is a file of the
+    /// bench like any other.
+    fn locate_generator(&self, generator: &mut Generator, tree: &Table, reading: &Reading) {
+        if let (Some(script), Some(node)) =
+            (&mut generator.script, find(tree, &["generator", "script"]))
+        {
+            *script = self.files.file(script, node, reading);
+        }
+        if let (GeneratorKind::Command(command), Some(node)) =
+            (&mut generator.kind, find(tree, &["generator", "command"]))
+        {
+            let given = std::mem::take(command);
+            *command = self.files.command(given, self.dir, node, reading);
+        }
     }
 
     /// Makes the paths of a process absolute and hashes its files. A process starts in the
@@ -206,7 +228,7 @@ fn variables(tree: &Table, reading: &Reading) -> std::collections::BTreeMap<Stri
 /// estimate of the bring-up, and the place where a mock happens to listen.
 fn identity(effective: &Effective) -> String {
     let mut json = serde_json::to_value(effective).unwrap_or(Json::Null);
-    for path in ["/target", "/scenario", "/load"] {
+    for path in ["/target", "/scenario", "/load", "/generator"] {
         if let Some(Json::Object(table)) = json.pointer_mut(path) {
             table.remove("name");
             table.remove("bring_up_ns");

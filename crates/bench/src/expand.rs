@@ -20,6 +20,7 @@ use crate::estimate;
 use crate::factors::{Factors, no_table};
 use crate::file::{BenchFile, Section};
 use crate::files::Files;
+use crate::generator;
 use crate::layers::{Chosen, Layers, read_environment};
 use crate::node::{self, Node, Table, merge};
 use crate::notes::{self, Facts};
@@ -306,6 +307,7 @@ fn check_tables(file: &BenchFile, reading: &Reading) {
         (Section::Target, &file.targets),
         (Section::Scenario, &file.scenarios),
         (Section::Load, &file.loads),
+        (Section::Generator, &file.generators),
     ] {
         for (name, node) in tables {
             let root = section.name();
@@ -314,6 +316,7 @@ fn check_tables(file: &BenchFile, reading: &Reading) {
             match section {
                 Section::Target => typed::target_keys(&mut fields, name, reading),
                 Section::Scenario => typed::scenario_keys(&mut fields, name, reading),
+                Section::Generator => generator::generator_keys(&mut fields, name, reading),
                 _ => typed::load_keys(&mut fields, name, reading),
             }
             fields.finish(reading);
@@ -472,8 +475,15 @@ fn unused_tables(file: &BenchFile, cells: &[Cell]) -> Vec<String> {
         used.insert(("target", cell.effective.target.name.as_str()));
         used.insert(("scenario", cell.effective.scenario.name.as_str()));
         used.insert(("load", cell.effective.load.name.as_str()));
+        used.insert(("generator", cell.effective.generator.name.as_str()));
     }
-    [("target", &file.targets), ("scenario", &file.scenarios), ("load", &file.loads)]
+    let sections = [
+        ("target", &file.targets),
+        ("scenario", &file.scenarios),
+        ("load", &file.loads),
+        ("generator", &file.generators),
+    ];
+    sections
         .into_iter()
         .flat_map(|(section, tables)| tables.keys().map(move |name| (section, name.as_str())))
         .filter(|pair| !used.contains(pair))

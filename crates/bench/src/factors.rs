@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
+
 use crate::compare::DEFAULT_POSITIVE;
 use crate::file::{BenchFile, Section, check_name};
 use crate::node::{self, Node, Table, Value, leaves};
@@ -153,7 +155,7 @@ pub(crate) fn no_table(section: Section, name: &str, at: At, file: &BenchFile) -
     let near = words::nearest_suffix(name, names.iter().copied());
     let near = match &names[..] {
         // Of the built-in sections there is only one name to write.
-        [only] if near.is_empty() && file.tables(section).is_none() => {
+        [only] if near.is_empty() && file.tables(section).is_none_or(IndexMap::is_empty) => {
             format!("; nearest `{only}`")
         }
         _ => near,

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use indexmap::IndexMap;
 
+use crate::generator;
 use crate::node::{Node, Table, Value};
 use crate::problem::{Problems, Report};
 use crate::read::unknown_key;
@@ -44,11 +45,12 @@ impl Section {
 }
 
 /// The keys of the file itself.
-pub(crate) const TOP_KEYS: [&str; 12] = [
+pub(crate) const TOP_KEYS: [&str; 13] = [
     "vars",
     "target",
     "scenario",
     "load",
+    "generator",
     "factors",
     "where",
     "matrix",
@@ -66,6 +68,7 @@ pub(crate) struct BenchFile {
     pub(crate) targets: IndexMap<String, Node>,
     pub(crate) scenarios: IndexMap<String, Node>,
     pub(crate) loads: IndexMap<String, Node>,
+    pub(crate) generators: IndexMap<String, Node>,
     pub(crate) factors: Table,
     pub(crate) wheres: Vec<Node>,
     pub(crate) matrix: Table,
@@ -109,6 +112,7 @@ impl BenchFile {
                 "target" => file.targets = named(Section::Target, table, problems),
                 "scenario" => file.scenarios = named(Section::Scenario, table, problems),
                 "load" => file.loads = named(Section::Load, table, problems),
+                "generator" => file.generators = named(Section::Generator, table, problems),
                 "vars" => file.vars = table,
                 "factors" => file.factors = table,
                 "matrix" => file.matrix = table,
@@ -129,7 +133,8 @@ impl BenchFile {
             Section::Target => Some(&self.targets),
             Section::Scenario => Some(&self.scenarios),
             Section::Load => Some(&self.loads),
-            Section::Transport | Section::Generator | Section::Build => None,
+            Section::Generator => Some(&self.generators),
+            Section::Transport | Section::Build => None,
         }
     }
 
@@ -137,7 +142,10 @@ impl BenchFile {
     pub(crate) fn names(&self, section: Section) -> Vec<&str> {
         match section {
             Section::Transport => vec!["p0"],
-            Section::Generator => vec!["assay"],
+            Section::Generator => {
+                let own = self.generators.keys().map(String::as_str);
+                std::iter::once(generator::BUILT_IN).chain(own).collect()
+            }
             _ => {
                 self.tables(section).into_iter().flatten().map(|(name, _)| name.as_str()).collect()
             }
@@ -160,6 +168,10 @@ fn named(section: Section, table: Table, problems: &RefCell<Problems>) -> IndexM
             // The likeliest slip: the name was left out, `[load]` with its keys.
             let message = format!("{} is not a table", node.shown());
             let help = format!("tables of this section have names: `[{}.NAME]`", section.name());
+            problems.borrow_mut().push(Report::at(node.key, message).help(help));
+        } else if section == Section::Generator && name == generator::BUILT_IN {
+            let message = format!("`{name}` is built in");
+            let help = "it needs no table; give this generator another name";
             problems.borrow_mut().push(Report::at(node.key, message).help(help));
         } else if check_name(&name, node.key, problems) {
             tables.insert(name, node);

@@ -52,13 +52,15 @@ impl Layers<'_> {
     /// section has its choice.
     pub(crate) fn check_choices(&self, reading: &Reading) -> bool {
         let mut good = !self.file.incomplete;
-        for section in [Section::Target, Section::Scenario, Section::Load] {
+        for section in [Section::Target, Section::Scenario, Section::Load, Section::Generator] {
             let name = section.name();
             // A choice that was refused has been reported; it is not also missing.
             let chosen = self.file.factors.contains_key(name);
             let Some(tables) = self.file.tables(section).filter(|_| !chosen) else { continue };
             let report = match tables.len() {
                 1 => continue,
+                // The built-in one is there without a table.
+                0 if section == Section::Generator => continue,
                 0 if self.file.incomplete => continue,
                 0 => Report::nowhere(format!("no {name}; add `[{name}.NAME]`")),
                 several => {
@@ -91,7 +93,11 @@ impl Layers<'_> {
                 Some((factor.real(*level).name.clone(), origin))
             } else if let Some((_, node)) = fixed {
                 node.as_text().map(|name| (name.to_owned(), node.origin(self.sources)))
-            } else if let Some(tables) = self.file.tables(section) {
+            } else if let Some(tables) = self
+                .file
+                .tables(section)
+                .filter(|tables| section != Section::Generator || !tables.is_empty())
+            {
                 tables.first().map(|(name, node)| (name.clone(), node.origin(self.sources)))
             } else {
                 self.file
@@ -132,6 +138,7 @@ impl Layers<'_> {
         let all = At { source: 0, start: 0, end: 0 };
         tree.insert("vars".to_owned(), Node::new(Value::Table(Table::new()), all));
         tree.insert("cpus".to_owned(), Node::new(Value::Table(Table::new()), all));
+        tree.insert("generator".to_owned(), Node::new(Value::Table(Table::new()), all));
         for (root, table) in [
             ("vars", &self.file.vars),
             ("cpus", &self.file.cpus),
@@ -141,7 +148,7 @@ impl Layers<'_> {
             over(&mut tree, root, table, None);
         }
         // The scenario's variables are weaker than the target's, which adapt it.
-        for section in [Section::Load, Section::Scenario, Section::Target] {
+        for section in [Section::Generator, Section::Load, Section::Scenario, Section::Target] {
             let name = chosen.name(section);
             let tables = self.file.tables(section);
             let Some(node) = tables.and_then(|tables| tables.get(name)) else { continue };

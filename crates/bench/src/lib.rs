@@ -21,6 +21,7 @@ mod expand;
 mod factors;
 mod file;
 mod files;
+mod generator;
 mod interpolate;
 mod layers;
 mod node;

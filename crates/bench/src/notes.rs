@@ -84,6 +84,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
     for name in &facts.design.factors.recorded_only {
         notes.push(format!("factor `{name}` is fixed and sets nothing: it is recorded only"));
     }
+    unchecked(facts, &mut notes);
     unused_ports(facts, &mut notes);
     if !facts.unused.is_empty() {
         notes.push(format!("not used: {}", some_of(&facts.unused)));
@@ -95,6 +96,29 @@ fn some_of(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(MAX_NAMES);
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+}
+
+/// Checks of answers that only assay's own generator makes, and foreign runs whose target is no
+/// witness.
+fn unchecked(facts: &Facts<'_>, notes: &mut Vec<String>) {
+    let mut told: HashSet<(String, &str)> = HashSet::new();
+    for cell in &facts.design.cells {
+        let effective = &cell.effective;
+        let name = &effective.generator.name;
+        for key in foreign::unchecked(effective) {
+            if told.insert((name.clone(), key)) {
+                notes.push(format!("generator `{name}` does not check `{key}`: assay's own does"));
+            }
+        }
+        let witness = matches!(effective.target.kind, TargetKind::Mock(_));
+        if effective.generator.is_foreign() && !witness && told.insert((name.clone(), "target")) {
+            notes.push(format!(
+                "generator `{name}` loads target `{}`, which is no mock: nobody else counts its \
+                 requests",
+                effective.target.name
+            ));
+        }
+    }
 }
 
 /// Cells of the same identity that are no declared control of one another.

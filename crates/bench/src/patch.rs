@@ -4,6 +4,7 @@
 //! `load.measure`, `vars.size`.
 
 use crate::compare;
+use crate::generator;
 use crate::node::{Node, Table, Value, leaves};
 use crate::problem::Report;
 use crate::read::{Fields, Reading, unknown_key};
@@ -11,7 +12,8 @@ use crate::settings;
 use crate::typed;
 
 /// Roots that every patch may set.
-pub(crate) const ROOTS: [&str; 6] = ["target", "scenario", "load", "vars", "cpus", "observe"];
+pub(crate) const ROOTS: [&str; 7] =
+    ["target", "scenario", "load", "generator", "vars", "cpus", "observe"];
 
 /// Who patches, and how messages call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +70,7 @@ pub(crate) fn checked(patch: &Table, patcher: Patcher<'_>, reading: &Reading) ->
             "target" => typed::target_keys(&mut fields, "", reading),
             "scenario" => typed::scenario_keys(&mut fields, "", reading),
             "load" => typed::load_keys(&mut fields, "", reading),
+            "generator" => generator::generator_keys(&mut fields, "", reading),
             "cpus" => settings::cpus_keys(&mut fields, reading),
             "observe" => settings::observe_keys(&mut fields, reading),
             "gates" => settings::gates_keys(&mut fields, reading),

@@ -20,6 +20,8 @@ pub(crate) const TARGET_KINDS: [&str; 3] = ["command", "mock", "url"];
 pub(crate) const METHODS: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
 /// Kinds of a load.
 pub(crate) const LOAD_KINDS: [&str; 2] = ["users", "rate"];
+/// Connection modes of a load.
+const CONNECTIONS: [&str; 3] = ["per-user", "shared", "new"];
 /// Signals that can end a process.
 const SIGNALS: [&str; 7] = ["TERM", "INT", "HUP", "QUIT", "KILL", "USR1", "USR2"];
 /// Headers that assay writes itself.
@@ -409,8 +411,7 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
         reading.report(Report::at(fields.at, message).help(help));
     }
     let cooldown_ns = fields.get("cooldown", reading, read::duration).unwrap_or(0);
-    let connections =
-        fields.get("connections", reading, read::word("connections", &["per-user", "new"]));
+    let connections = fields.get("connections", reading, read::word("connections", &CONNECTIONS));
     let max_connections = fields.get("max_connections", reading, |node| USERS.read_u32(node));
     let timeout_ns = fields.get("timeout", reading, read::some_duration).unwrap_or(0);
     let model = match kind? {

@@ -65,7 +65,18 @@ pub struct OwnUsage {
 /// What the calling process has used so far; zeros if the kernel refuses, which it does not.
 #[must_use]
 pub fn own_usage() -> OwnUsage {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return OwnUsage::default() };
+    usage_of(UsageWho::RUSAGE_SELF)
+}
+
+/// What the children of the calling process have used that have ended and been waited for, and
+/// theirs; of the memory the largest resident set of one of them.
+#[must_use]
+pub fn children_usage() -> OwnUsage {
+    usage_of(UsageWho::RUSAGE_CHILDREN)
+}
+
+fn usage_of(who: UsageWho) -> OwnUsage {
+    let Ok(usage) = getrusage(who) else { return OwnUsage::default() };
     let ns = |time: nix::sys::time::TimeVal| {
         time.tv_sec() as u64 * 1_000_000_000 + time.tv_usec() as u64 * 1_000
     };

@@ -20,6 +20,7 @@ use stats::order::is_bound;
 use crate::batches::batches;
 use crate::error::EvidenceError;
 use crate::gates::judge_run;
+use crate::own_figures::own_figures;
 use crate::run_dir::RunDir;
 
 /// Roles under which the observer files the system under test.
@@ -71,6 +72,13 @@ pub fn of_run(
         identity: identity_of(meta, sets),
         load: load.map(|load| stripped(load, validity)),
         mock: run.mock.present().cloned().map(without_histograms),
+        foreign: run.foreign.present().cloned(),
+        own_figures: run
+            .foreign
+            .present()
+            .zip(load)
+            .map(|(foreign, load)| own_figures(foreign, load, run.mock.present()))
+            .unwrap_or_default(),
         resources,
         host,
         standing: meta.standing.clone(),
@@ -335,7 +343,11 @@ fn metrics_of(
     let target = TARGET_ROLES
         .iter()
         .find_map(|role| resources.get(*role))
-        .filter(|resources| spans(resources.window_ns, load.window_ns))
+        .filter(|resources| {
+            // The edges of a foreign run are its start and its end.
+            let span_ns = load.generator.cpu_span_ns.unwrap_or(load.window_ns);
+            spans(resources.window_ns, span_ns)
+        })
         .and_then(|resources| resources.cpu_ns);
     for (name, value) in [
         ("generator.cpu_per_request", (generator > 0).then(|| per_request(generator)).flatten()),

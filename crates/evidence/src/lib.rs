@@ -17,6 +17,7 @@ pub mod frozen;
 pub mod gates;
 pub mod looks;
 pub mod matrix;
+mod own_figures;
 pub mod page;
 pub mod quotability;
 pub mod resolution;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use record::foreign::ForeignRun;
 use record::layout::{self, ReadError};
 use record::load::LoadRecord;
 use record::meta::Meta;
@@ -66,6 +67,8 @@ pub struct RunDir {
     pub load: Evidence<LoadRecord>,
     /// The mock's word; absent also when the target was no mock.
     pub mock: Evidence<MockRecord>,
+    /// A foreign generator's word; absent also for assay's own.
+    pub foreign: Evidence<ForeignRun>,
     /// Samples of the processes.
     pub resources: Evidence<Rows<ResourceRow>>,
     /// Samples of the host.
@@ -84,9 +87,16 @@ impl RunDir {
             meta: layout::read_json(&path.join(layout::META))?,
             load: json(path, layout::LOAD),
             mock: json(path, layout::MOCK),
+            foreign: json(path, layout::FOREIGN),
             resources: csv(path, layout::RESOURCES, resource_row),
             host: csv(path, layout::HOST, host_row),
         })
+    }
+
+    /// Whether another program than assay loaded the target.
+    #[must_use]
+    pub fn has_foreign(&self) -> bool {
+        self.meta.effective.generator.is_foreign()
     }
 
     /// Whether the target was assay's own mock, so that a second witness is expected.

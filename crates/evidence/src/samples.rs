@@ -82,6 +82,7 @@ pub fn load() -> LoadRecord {
             cpu_sys_ns: 1_000_000_000,
             cores: 1,
             peak_rss_bytes: 8 << 20,
+            cpu_span_ns: None,
             version: "assay 0.1.0".to_owned(),
         },
         certificate: None,
@@ -177,7 +178,7 @@ pub fn effective() -> Effective {
             slow_share: None,
         },
         transport: "p0".to_owned(),
-        generator: "assay".to_owned(),
+        generator: record::plan::Generator::default(),
         scenario: Scenario {
             name: "get".to_owned(),
             method: "GET".to_owned(),

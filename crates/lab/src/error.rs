@@ -18,6 +18,14 @@ pub enum LabError {
         /// Output directory.
         out: PathBuf,
     },
+    /// A foreign generator could not be started.
+    #[error("generator `{name}`: {why}")]
+    Generator {
+        /// Its name in the bench.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
     /// Resuming was asked for and there is nothing to resume.
     #[error("no label `{label}` in `{}` to resume", .out.display())]
     NothingToResume {

@@ -1,4 +1,5 @@
-//! The generator process of a run, from the parent's side: a job in, events and a record out.
+//! The generator process of a run, from the parent's side: assay's own, with a job in, events and a
+//! record out; or a foreign one, whose edges are its start and its end.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,6 +13,7 @@ use target::{Exit, Guarded, Output, Spawn, Stdin};
 
 use crate::error::LabError;
 use crate::facts::Facts;
+use crate::foreign::Foreign;
 
 /// Events that may wait for the parent. There is about one a second.
 const MOST_EVENTS: usize = 256;
@@ -20,12 +22,82 @@ const STOP_GRACE_NS: u64 = 5_000_000_000;
 
 /// The generator while it runs.
 #[derive(Debug)]
-pub(crate) struct Generator {
+pub(crate) enum Generator {
+    /// assay's own.
+    Own(Own),
+    /// Another program.
+    Foreign(Box<Foreign>),
+}
+
+impl Generator {
+    pub(crate) fn pid(&self) -> u32 {
+        match self {
+            Self::Own(own) => own.process.pid(),
+            Self::Foreign(foreign) => foreign.pid(),
+        }
+    }
+
+    pub(crate) fn guardian_pid(&self) -> u32 {
+        match self {
+            Self::Own(own) => own.process.guardian_pid(),
+            Self::Foreign(foreign) => foreign.guardian_pid(),
+        }
+    }
+
+    /// The next event within `wait`.
+    pub(crate) fn event(&mut self, wait: Duration) -> Option<Event> {
+        match self {
+            Self::Own(own) => own.event(wait),
+            Self::Foreign(foreign) => foreign.event(wait),
+        }
+    }
+
+    pub(crate) fn exited(&mut self) -> Option<Exit> {
+        match self {
+            Self::Own(own) => own.process.exited(),
+            Self::Foreign(foreign) => foreign.exited(),
+        }
+    }
+
+    /// Why an exit is a failure; `None` for a good one.
+    pub(crate) fn complaint(&self, exit: &Exit) -> Option<String> {
+        match self {
+            Self::Own(_) if exit.success() => None,
+            Self::Own(_) => Some(format!("the generator {exit}; see `generator.log`")),
+            Self::Foreign(foreign) if foreign.accepts(exit) => None,
+            Self::Foreign(foreign) => Some(foreign.complaint(exit)),
+        }
+    }
+
+    /// Has it end early; assay's own still writes what it has.
+    pub(crate) fn stop(&mut self) {
+        match self {
+            Self::Own(own) => {
+                let stop = Stop { signal: "TERM".to_owned(), grace_ns: STOP_GRACE_NS };
+                let _ = own.process.stop(&stop);
+            }
+            Self::Foreign(foreign) => foreign.kill(),
+        }
+    }
+
+    pub(crate) fn kill(&mut self) {
+        match self {
+            Self::Own(own) => {
+                let _ = own.process.kill();
+            }
+            Self::Foreign(foreign) => foreign.kill(),
+        }
+    }
+}
+
+/// assay's own generator while it runs.
+#[derive(Debug)]
+pub(crate) struct Own {
     process: Guarded,
     events: Receiver<Event>,
 }
 
-impl Generator {
+impl Own {
     /// Starts it. It writes its record to `load.json` of the run directory itself.
     pub(crate) fn start(
         facts: &Facts,
@@ -65,16 +137,8 @@ impl Generator {
         Ok(Self { process, events })
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-
-    pub(crate) fn guardian_pid(&self) -> u32 {
-        self.process.guardian_pid()
-    }
-
     /// The next event within `wait`.
-    pub(crate) fn event(&mut self, wait: Duration) -> Option<Event> {
+    fn event(&mut self, wait: Duration) -> Option<Event> {
         match self.events.recv_timeout(wait) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
@@ -84,18 +148,5 @@ impl Generator {
                 None
             }
         }
-    }
-
-    pub(crate) fn exited(&mut self) -> Option<Exit> {
-        self.process.exited()
-    }
-
-    /// Has it end early; it still writes what it has.
-    pub(crate) fn stop(&mut self) {
-        let _ = self.process.stop(&Stop { signal: "TERM".to_owned(), grace_ns: STOP_GRACE_NS });
-    }
-
-    pub(crate) fn kill(&mut self) {
-        let _ = self.process.kill();
     }
 }

@@ -12,6 +12,7 @@ mod digester;
 mod error;
 mod execute;
 mod facts;
+mod foreign;
 mod generator;
 mod instances;
 mod interrupt;

@@ -11,6 +11,7 @@ use record::certificate::CertificateStub;
 use record::host_state::HostStates;
 use record::job::{Event, Job};
 use record::meta::{Listener, Listeners, Meta, Outcome, OutcomeState, ProcessIdentity};
+use record::mock::MockRecord;
 use record::plan::{Cell, Plan, RunKind, Target, TargetKind};
 use record::resources::Edge;
 use record::{Format, Validity, layout};
@@ -19,7 +20,8 @@ use target::{BringUpError, FLUSH_BOUND};
 use crate::digester::Digester;
 use crate::error::LabError;
 use crate::facts::Facts;
-use crate::generator::Generator;
+use crate::foreign::{Asked, Done, Foreign};
+use crate::generator::{Generator, Own};
 use crate::instances::{Instances, Up};
 use crate::interrupt::Interrupt;
 use crate::label::{INSTANCES, Label};
@@ -221,7 +223,7 @@ fn measure(
     if let Some(identity) = target_identity(up) {
         meta.processes.insert(target_role.to_owned(), identity);
     }
-    let outcome = drive(cell, surroundings, up, target_role, dir, meta, progress)?;
+    let (outcome, foreign) = drive(cell, surroundings, up, target_role, dir, meta, progress)?;
     if interrupt.wants_abort() {
         return Ok(outcome);
     }
@@ -232,6 +234,11 @@ fn measure(
         && let Some(left) = instances.stop(number)
     {
         progress.step(Step::Note { text: left });
+    }
+    if let Some(foreign) = &foreign {
+        let witness = witness.as_ref().and_then(|record| record.as_ref().ok());
+        let certificate = surroundings.certificates.get(&cell.effective.generator.name);
+        write_foreign(dir, cell, foreign, witness, certificate.cloned())?;
     }
     // After the stop: a mock that serves this run alone has just written an empty ledger there.
     if let Some(record) = witness {
@@ -246,6 +253,23 @@ fn measure(
         }
     }
     Ok(outcome)
+}
+
+/// Writes what a foreign generator said, and the load record: what was served by the mock's books.
+fn write_foreign(
+    dir: &Path,
+    cell: &Cell,
+    done: &Done,
+    witness: Option<&MockRecord>,
+    certificate: Option<CertificateStub>,
+) -> Result<(), LabError> {
+    let path = dir.join(layout::FOREIGN);
+    layout::write_json(&path, &done.run).map_err(LabError::write(&path))?;
+    let load = &cell.effective.load;
+    let mut record = foreign::load_record(&done.run, witness, load, done.started_ns, done.cores);
+    record.certificate = certificate;
+    let path = dir.join(layout::LOAD);
+    layout::write_json(&path, &record).map_err(LabError::write(&path))
 }
 
 /// The target with its environment padded. The padding moves the memory layout and nothing else:
@@ -291,7 +315,7 @@ fn drive(
     dir: &Path,
     meta: &mut Meta,
     progress: &mut dyn Progress,
-) -> Result<Outcome, LabError> {
+) -> Result<(Outcome, Option<Done>), LabError> {
     let Surroundings { plan, facts, .. } = surroundings;
     let host = match &up.target.kind {
         TargetKind::Url(url) => url
@@ -306,7 +330,7 @@ fn drive(
         host,
         scenario: cell.effective.scenario.clone(),
         load: cell.effective.load.clone(),
-        certificate: surroundings.certificates.get(&cell.effective.generator).cloned(),
+        certificate: surroundings.certificates.get(&cell.effective.generator.name).cloned(),
         threads: 0,
         progress: true,
     };
@@ -314,6 +338,26 @@ fn drive(
     meta.host_states.before = Some(sentinel::state(facts));
     meta.instants_ns.insert("load_start".to_owned(), Monotonic.now_ns());
     let cpus = facts.place(&cell.effective.cpus);
+    let timeout_ns = plan.estimate.run_timeout_ns;
+    let address = up.instance.address().to_owned();
+    let asked = cell.effective.generator.is_foreign().then(|| Asked {
+        effective: &cell.effective,
+        address: &address,
+        facts,
+        run_dir: dir,
+        cpus: &cpus.generator,
+        timeout_ns,
+    });
+    let prepared = match &asked {
+        Some(asked) => {
+            match crate::foreign::prepare(asked, up, target_role == "mock", surroundings.interrupt)
+            {
+                Ok(prepared) => Some(prepared),
+                Err(outcome) => return Ok((outcome, None)),
+            }
+        }
+        None => None,
+    };
     let mut watches = vec![watch("parent", std::process::id(), Scope::Alone)];
     if let Some(guardian) = up.instance.guardian_pid() {
         watches.push(watch(target_role, guardian, Scope::Below));
@@ -321,13 +365,31 @@ fn drive(
     // Before the generator, so that it is up when a window without a warm-up opens.
     let mut observer =
         Observer::start(facts, dir, watches, cell.effective.observe_interval_ns, &cpus.parent)?;
-    let mut generator = Generator::start(facts, dir, &job, &cpus.generator)?;
+    let mut generator = match &asked {
+        Some(asked) => match Foreign::start(asked) {
+            Ok(foreign) => Generator::Foreign(Box::new(foreign)),
+            Err(LabError::Generator { name, why }) => {
+                observer.stop();
+                let detail = format!("generator `{name}`: {why}");
+                return Ok((Outcome { state: OutcomeState::GeneratorFailed, detail }, None));
+            }
+            Err(error) => return Err(error),
+        },
+        None => Generator::Own(Own::start(facts, dir, &job, &cpus.generator)?),
+    };
     observer.watch(watch("generator", generator.guardian_pid(), Scope::Below));
-    meta.processes.insert("generator".to_owned(), own_child(generator.pid(), facts));
+    let identity = match &prepared {
+        Some(prepared) => ProcessIdentity {
+            version: prepared.version.clone(),
+            ..observe::process_identity(generator.pid())
+                .unwrap_or_else(|| ProcessIdentity { pid: generator.pid(), ..Default::default() })
+        },
+        None => own_child(generator.pid(), facts),
+    };
+    meta.processes.insert("generator".to_owned(), identity);
     meta.processes.insert("observer".to_owned(), own_child(observer.pid(), facts));
     write_meta(dir, meta)?;
 
-    let timeout_ns = plan.estimate.run_timeout_ns;
     let mut watched =
         Watched { up, generator: &mut generator, observer: &mut observer, meta, progress };
     let outcome = watched.until_the_end(timeout_ns, surroundings.interrupt);
@@ -335,7 +397,15 @@ fn drive(
     meta.instants_ns.insert("load_end".to_owned(), Monotonic.now_ns());
     meta.listeners.end = listeners(up);
     meta.host_states.after = Some(sentinel::state(facts));
-    Ok(outcome)
+    if let (Some(asked), Some(prepared), Generator::Foreign(foreign)) = (asked, prepared, generator)
+        && outcome.state == OutcomeState::Finished
+    {
+        return Ok(match foreign.done(&asked, prepared) {
+            Ok(done) => (outcome, Some(done)),
+            Err(outcome) => (outcome, None),
+        });
+    }
+    Ok((outcome, None))
 }
 
 /// The identity of a child that runs our own program. On a busy machine a short run may be over
@@ -382,12 +452,9 @@ impl Watched<'_> {
                 // A target that went down at the very end shows here.
                 return match self.up.instance.exited() {
                     Some(died) => self.target_died(&died),
-                    None if exit.success() => {
-                        Outcome { state: OutcomeState::Finished, detail: String::new() }
-                    }
-                    None => Outcome {
-                        state: OutcomeState::GeneratorFailed,
-                        detail: format!("the generator {exit}; see `generator.log`"),
+                    None => match self.generator.complaint(&exit) {
+                        None => Outcome { state: OutcomeState::Finished, detail: String::new() },
+                        Some(detail) => Outcome { state: OutcomeState::GeneratorFailed, detail },
                     },
                 };
             }

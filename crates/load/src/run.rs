@@ -461,6 +461,7 @@ fn assemble(
             cpu_sys_ns: usage.end.cpu_sys_ns - usage.start.cpu_sys_ns,
             cores,
             peak_rss_bytes: own_usage().peak_rss_bytes,
+            cpu_span_ns: None,
             version: format!("assay {}", env!("CARGO_PKG_VERSION")),
         },
         certificate: job.certificate.clone(),

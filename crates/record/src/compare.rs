@@ -62,6 +62,39 @@ pub struct Tables {
     pub rehearsals: Vec<Rehearsal>,
     /// How these figures stand to the frozen table of the label, where there is one.
     pub frozen: Option<FrozenCheck>,
+    /// What the mock slept for each arm, and the effect without the difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sleep: Vec<SleepParity>,
+}
+
+/// Sleep parity of one contrast: the effect as it was, and as it would be had the mock slept as long
+/// for the level as for the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SleepParity {
+    /// The factor.
+    pub factor: String,
+    /// Baseline level.
+    pub baseline: String,
+    /// The level.
+    pub level: String,
+    /// The combination of the other factors.
+    pub cell: String,
+    /// `throughput`, `p50`, ...
+    pub metric: String,
+    /// Pairs in which both mocks slept.
+    pub pairs: u32,
+    /// Median change, percent of the baseline, as it was.
+    pub raw_percent: f64,
+    /// The same without the difference of sleep.
+    pub corrected_percent: f64,
+    /// The less favourable of the two to the level.
+    pub headline_percent: f64,
+    /// Mean sleep of a request of the level, median over the pairs, ns.
+    pub level_slept_ns: f64,
+    /// The same of the baseline, ns.
+    pub baseline_slept_ns: f64,
+    /// Which way the bias runs, and which figure is the headline.
+    pub words: String,
 }
 
 /// A machine in one line.

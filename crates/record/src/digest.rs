@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::foreign::{ForeignRun, OwnFigure};
 use crate::host_check::HostStanding;
 use crate::host_state::HostStates;
 use crate::load::{FailureSample, LoadRecord};
@@ -48,6 +49,12 @@ pub struct Digest {
     /// The mock record, when the target was a mock.
     #[serde(default)]
     pub mock: Option<MockRecord>,
+    /// What a foreign generator said of itself; absent for assay's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignRun>,
+    /// Its figures beside the truth, each difference with its causes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_figures: Vec<OwnFigure>,
     /// Use of resources over the measured window by role.
     #[serde(default)]
     pub resources: BTreeMap<String, RoleResources>,

@@ -27,6 +27,8 @@ pub const RUNS: &str = "runs";
 pub const META: &str = "meta.json";
 /// The load record of a run.
 pub const LOAD: &str = "load.json";
+/// What a foreign generator said of a run.
+pub const FOREIGN: &str = "foreign.json";
 /// The mock record of a run, when its target is a mock.
 pub const MOCK: &str = "mock.json";
 /// Samples of the processes that took part.

@@ -101,6 +101,15 @@ fn per_user() -> String {
     "per-user".to_owned()
 }
 
+impl LoadRecord {
+    /// Whether a foreign generator made the load: counts are then the mock's, latencies the tool's
+    /// own, and there is no series.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.generator.cpu_span_ns.is_some()
+    }
+}
+
 /// A bounded sample of one failure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailureSample {
@@ -155,6 +164,10 @@ pub struct Generator {
     pub cores: u32,
     /// Largest resident set of its life, bytes.
     pub peak_rss_bytes: u64,
+    /// For a foreign generator: the time that its CPU was counted over, its whole life, ns. Else
+    /// the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_span_ns: Option<u64>,
     /// Name and version.
     #[serde(default)]
     pub version: String,

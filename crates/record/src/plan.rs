@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Format;
+pub use crate::generator::{Generator, GeneratorKind};
 use crate::meta::FileHash;
 use crate::mock::MockConfig;
 
@@ -177,8 +178,8 @@ pub struct Effective {
     pub target: Target,
     /// Transport name; `p0` is plaintext.
     pub transport: String,
-    /// Generator name; `assay` is built in.
-    pub generator: String,
+    /// What loads the target.
+    pub generator: Generator,
     /// The request.
     pub scenario: Scenario,
     /// How work arrives.

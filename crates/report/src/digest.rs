@@ -27,6 +27,7 @@ pub fn digest_md(digest: &Digest) -> String {
     identity(&mut page, digest);
     load(&mut page, digest);
     latency(&mut page, digest);
+    own_figures(&mut page, digest);
     resources(&mut page, digest);
     host(&mut page, digest);
     checks(&mut page, digest);
@@ -245,6 +246,23 @@ fn load_facts(load: &LoadRecord) -> Vec<(&'static str, String)> {
 
 fn triple(a: u64, b: u64, c: u64) -> String {
     format!("{}, {}, {}", count(a), count(b), count(c))
+}
+
+/// What a foreign generator says of itself, beside the truth. Only digests of such runs have it.
+fn own_figures(page: &mut Page, digest: &Digest) {
+    if digest.own_figures.is_empty() {
+        return;
+    }
+    page.section("Generator's own figures");
+    for line in crate::own_figures::about(digest) {
+        page.line(&line);
+    }
+    page.blank();
+    page.header(&crate::own_figures::HEADER);
+    for figure in &digest.own_figures {
+        let row = crate::own_figures::row(figure);
+        page.row(&[&row[0], &row[1], &row[2], &row[3], &row[4]]);
+    }
 }
 
 fn latency(page: &mut Page, digest: &Digest) {

@@ -18,6 +18,7 @@ mod host_check;
 mod html;
 mod load;
 mod matrix;
+mod own_figures;
 mod plan;
 mod profile_diff;
 mod recording;

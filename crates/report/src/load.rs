@@ -233,7 +233,10 @@ pub(crate) fn connections(load: &LoadRecord) -> String {
 pub(crate) fn generator(load: &LoadRecord) -> String {
     let generator = &load.generator;
     let cpu = generator.cpu_user_ns + generator.cpu_sys_ns;
-    let busy = if load.window_ns > 0 { cpu as f64 / load.window_ns as f64 } else { 0.0 };
+    let busy = {
+        let span_ns = generator.cpu_span_ns.unwrap_or(load.window_ns);
+        if span_ns > 0 { cpu as f64 / span_ns as f64 } else { 0.0 }
+    };
     let per_request = (load.succeeded > 0).then(|| cpu as f64 / load.succeeded as f64);
     format!("{busy:.2} of {} cores, {} CPU per request", generator.cores, duration_f(per_request))
 }

@@ -2,7 +2,7 @@
 //! after.
 
 use record::compare::{
-    Contrast, HypothesisResult, ManipulationResult, Rehearsal, Tables, Variance,
+    Contrast, HypothesisResult, ManipulationResult, Rehearsal, SleepParity, Tables, Variance,
 };
 use record::frozen::FrozenCheck;
 
@@ -63,7 +63,7 @@ fn primary(contrasts: &[Contrast]) -> Vec<&str> {
 
 fn after(tables: &Tables, contrasts: &[Contrast], cells: Vec<Section>, show: Show) -> Vec<Section> {
     let primary = primary(contrasts);
-    let mut sections = vec![hypotheses(&tables.hypotheses)];
+    let mut sections = vec![sleep(&tables.sleep, show, &primary), hypotheses(&tables.hypotheses)];
     sections.extend(tables.rehearsals.iter().map(rehearsal));
     sections.extend(cells);
     let shown: Vec<&Variance> = tables
@@ -104,6 +104,38 @@ fn manipulations(results: &[ManipulationResult]) -> Section {
         rows: results.iter().map(row).collect(),
         lines: Vec::new(),
     }
+}
+
+/// The effect as it was beside the effect without the difference of what the mock slept; one row for
+/// a contrast, with what it means where the two are not the same.
+fn sleep(all: &[SleepParity], show: Show, primary: &[&str]) -> Section {
+    let shown =
+        |one: &&SleepParity| show != Show::Primary || primary.contains(&one.metric.as_str());
+    let ns = |ns: f64| in_unit(Some(ns), "ns");
+    let mut section = Section {
+        title: "sleep parity: effect in % of the baseline, raw and without the mock's longer sleep"
+            .to_owned(),
+        header: vec!["level", "metric", "raw", "corrected", "headline", "slept", "baseline's", "n"],
+        align: "llrrrrrr",
+        ..Section::default()
+    };
+    for one in all.iter().filter(shown) {
+        let cell = if one.cell == "*" { String::new() } else { format!(" in {}", one.cell) };
+        section.rows.push(vec![
+            format!("{}{cell}", one.level),
+            one.metric.clone(),
+            signed_percent(one.raw_percent),
+            signed_percent(one.corrected_percent),
+            signed_percent(one.headline_percent),
+            ns(one.level_slept_ns),
+            ns(one.baseline_slept_ns),
+            one.pairs.to_string(),
+        ]);
+        if one.words.contains("favours") {
+            section.lines.push(format!("{}{cell}, {}: {}", one.level, one.metric, one.words));
+        }
+    }
+    section
 }
 
 /// The fixed language of predictions.

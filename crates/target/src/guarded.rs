@@ -17,7 +17,7 @@ use rustix::net::RecvFlags;
 use crate::brake::Brake;
 use crate::exit::{Exit, signal_number};
 use crate::guardian::{KILL_BOUND, ORPHAN_GRACE, timespec};
-use crate::protocol::{self, Event, Inbox, Order, Spec};
+use crate::protocol::{self, Event, Inbox, Order, Spec, TreeUsage};
 
 /// How long a guardian may take to start its child: it only has to fork and exec.
 const START_BOUND: Duration = Duration::from_secs(20);
@@ -147,6 +147,7 @@ pub struct Guarded {
     stdout: Option<File>,
     stderr: Option<File>,
     exit: Option<Exit>,
+    usage: Option<TreeUsage>,
     left: Vec<u32>,
 }
 
@@ -181,6 +182,7 @@ impl Guarded {
             stdout,
             stderr,
             exit: None,
+            usage: None,
             left: Vec::new(),
         };
         let spec = Spec {
@@ -251,6 +253,13 @@ impl Guarded {
         self.wait(Duration::ZERO)
     }
 
+    /// What the whole tree has used, once it has ended; `None` before, and where its guardian was
+    /// killed.
+    #[must_use]
+    pub fn usage(&self) -> Option<TreeUsage> {
+        self.usage
+    }
+
     /// Waits at most `timeout` for the end of the child and of everything below it.
     pub fn wait(&mut self, timeout: Duration) -> Option<Exit> {
         if self.exit.is_none() {
@@ -317,7 +326,8 @@ impl Guarded {
             match self.inbox.next() {
                 Ok(Some(event)) => {
                     match &event {
-                        Event::Ended { code, signal, left } => {
+                        Event::Ended { code, signal, left, usage } => {
+                            self.usage = Some(*usage);
                             self.exit = Some(Exit { code: *code, signal: *signal });
                             self.left.clone_from(left);
                             self.reap_guardian();

@@ -29,7 +29,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::CpuSet;
 
 use crate::brake::Hold;
-use crate::protocol::{self, Event, Inbox, Order, Spec};
+use crate::protocol::{self, Event, Inbox, Order, Spec, TreeUsage};
 
 /// Time between SIGTERM and SIGKILL when the parent is gone, or when the child has exited and
 /// left others behind.
@@ -274,7 +274,13 @@ impl Guardian<'_> {
             let (code, signal) = self.exit.unwrap_or((None, None));
             let clean = left.is_empty();
             if let Some(control) = reporting {
-                let _ = protocol::send_line(control, &Event::Ended { code, signal, left });
+                let used = clock::children_usage();
+                let usage = TreeUsage {
+                    cpu_user_ns: used.cpu_user_ns,
+                    cpu_sys_ns: used.cpu_sys_ns,
+                    peak_rss_bytes: used.peak_rss_bytes,
+                };
+                let _ = protocol::send_line(control, &Event::Ended { code, signal, left, usage });
             }
             return i32::from(!clean);
         }

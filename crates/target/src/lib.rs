@@ -27,4 +27,5 @@ pub use guarded::{Guarded, Output, Spawn, Stdin, TargetError};
 pub use guardian::{KILL_BOUND, ORPHAN_GRACE, guard_main};
 pub use instance::{FLUSH_BOUND, FlushError, Instance};
 pub use port::Holder;
+pub use protocol::TreeUsage;
 pub use version::VERSION_LOG;

@@ -55,7 +55,25 @@ pub(crate) enum Event {
     /// The child could not be started.
     Failed { doing: String, why: String },
     /// The child and everything below it has ended, save the pids that are `left`.
-    Ended { code: Option<i32>, signal: Option<i32>, left: Vec<u32> },
+    /// Its use is the kernel's account of the whole tree.
+    Ended {
+        code: Option<i32>,
+        signal: Option<i32>,
+        left: Vec<u32>,
+        #[serde(default)]
+        usage: TreeUsage,
+    },
+}
+
+/// What an ended tree has used, by the kernel's account.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeUsage {
+    /// User CPU, ns.
+    pub cpu_user_ns: u64,
+    /// System CPU, ns.
+    pub cpu_sys_ns: u64,
+    /// Largest resident set of one of its processes, bytes.
+    pub peak_rss_bytes: u64,
 }
 
 /// Sends one value as a line. A peer that is gone is an error, never a SIGPIPE.

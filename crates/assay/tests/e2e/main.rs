@@ -18,6 +18,7 @@ mod effect;
 mod extend;
 mod frozen;
 mod gates;
+mod generators;
 mod hosts;
 mod inputs;
 mod labels;

@@ -89,7 +89,7 @@ mod tests {
     use crate::problem::Problems;
     use crate::read::{Fields, Reading, Stage};
     use crate::source::At;
-    use crate::{compare, settings, typed};
+    use crate::{compare, generator, settings, typed};
 
     /// The dotted paths that the parser asks for in a table of `root`.
     fn parser_keys(root: &str) -> BTreeSet<String> {
@@ -113,6 +113,7 @@ mod tests {
             "target" => typed::target_keys(&mut fields, "", &reading),
             "scenario" => typed::scenario_keys(&mut fields, "", &reading),
             "load" => typed::load_keys(&mut fields, "", &reading),
+            "generator" => generator::generator_keys(&mut fields, "", &reading),
             "matrix" => settings::matrix_keys(&mut fields, &reading),
             "cpus" => settings::cpus_keys(&mut fields, &reading),
             "gates" => settings::gates_keys(&mut fields, &reading),
@@ -156,6 +157,7 @@ mod tests {
             ("target", "Target"),
             ("scenario", "Scenario"),
             ("load", "Load"),
+            ("generator", "Generator"),
             ("matrix", "Matrix"),
             ("cpus", "Cpus"),
             ("gates", "Gates"),

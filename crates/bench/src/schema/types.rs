@@ -112,6 +112,9 @@ pub(super) struct Bench {
     /// How work arrives, by name.
     #[schemars(extend("propertyNames" = { "$ref": "#/$defs/Name" }))]
     load: Option<BTreeMap<String, Load>>,
+    /// Load generators beside assay's own, by name.
+    #[schemars(extend("propertyNames" = { "$ref": "#/$defs/Name" }))]
+    generator: Option<BTreeMap<String, Generator>>,
     /// What is varied.
     #[schemars(extend("propertyNames" = { "$ref": "#/$defs/Name" }))]
     factors: Option<BTreeMap<String, Factor>>,
@@ -376,8 +379,50 @@ pub(super) struct Load {
 pub(super) enum Connections {
     /// One for each user, reused.
     PerUser,
+    /// A few for all users.
+    Shared,
     /// One for each request.
     New,
+}
+
+/// A load generator: one of `adapter`, `command`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Generator {
+    /// A tool that assay knows how to start and to read.
+    adapter: Option<Adapter>,
+    /// Any program; `{url}`, `{address}`, `{path}`, `{users}`, `{rate}`, `{seconds}`, `{count}`,
+    /// `{threads}` and `{phase}` are filled in.
+    command: Option<Command>,
+    /// A script of yours, for an adapter that takes one.
+    script: Option<Scalar>,
+    /// Arguments added to those of the job.
+    args: Option<Vec<Scalar>>,
+    /// Of a command: regular expressions whose named groups are its figures.
+    #[schemars(length(min = 1))]
+    patterns: Option<Vec<String>>,
+}
+
+/// A tool that assay knows.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum Adapter {
+    /// wrk.
+    Wrk,
+    /// k6.
+    K6,
+    /// h2load, in HTTP/1.1.
+    H2load,
+    /// oha.
+    Oha,
+    /// hey.
+    Hey,
+    /// ApacheBench.
+    Ab,
+    /// siege.
+    Siege,
+    /// Locust.
+    Locust,
 }
 
 /// A factor.
@@ -427,6 +472,8 @@ pub(super) struct Patch {
     scenario: Option<Scenario>,
     /// Of the load.
     load: Option<Load>,
+    /// Another setting of the generator.
+    generator: Option<Generator>,
     /// Variables.
     vars: Option<BTreeMap<String, Variable>>,
     /// Cores.
@@ -445,6 +492,8 @@ pub(super) struct WherePatch {
     scenario: Option<Scenario>,
     /// Of the load.
     load: Option<Load>,
+    /// Another setting of the generator.
+    generator: Option<Generator>,
     /// Variables.
     vars: Option<BTreeMap<String, Variable>>,
     /// Cores.

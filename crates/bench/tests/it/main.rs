@@ -4,6 +4,7 @@ mod corpus;
 mod design;
 mod examples;
 mod expansion;
+mod generators;
 mod refusals;
 mod schedule;
 mod schema;

@@ -215,7 +215,7 @@ bench.toml:10:8: level `on` sets `gates.failures`; only `[[where]]` may
 bench.toml:10:8: unknown key `matrix` in level `on`
   10 | on = { matrix.blocks = 5 }
      |        ^^^^^^
-     = help: valid keys: `target`, `scenario`, `load`, `vars`, `cpus`, `observe`
+     = help: valid keys: `target`, `scenario`, `load`, `generator`, `vars`, `cpus`, `observe`
 ");
 }
 
@@ -411,7 +411,7 @@ fn overrides() {
 --set:1:1: unknown key `lod` in `--set`; nearest `load`
   1 | lod.measure=5s
     | ^^^^^^^^^^^
-    = help: valid keys: `target`, `scenario`, `load`, `vars`, `cpus`, `observe`, `gates`, `matrix`, `compare`
+    = help: valid keys: `target`, `scenario`, `load`, `generator`, `vars`, `cpus`, `observe`, `gates`, `matrix`, `compare`
 ");
     assert_snapshot!(set(&text, "measure"), @"
 --set:1:1: `--set` takes `KEY=VALUE`

@@ -18,7 +18,7 @@ bench.toml:13:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
 bench.toml:12:2: unknown key `matrx`; nearest `matrix`
   12 | [matrx]
      |  ^^^^^
-     = help: valid keys: `vars`, `target`, `scenario`, `load`, `factors`, `where`, `matrix`, `cpus`, `gates`, `observe`, `compare`, `hypothesis`
+     = help: valid keys: `vars`, `target`, `scenario`, `load`, `generator`, `factors`, `where`, `matrix`, `cpus`, `gates`, `observe`, `compare`, `hypothesis`
 ");
     assert_snapshot!(refused(&chosen("[load.other]\nstages = []")), @"
 bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`
@@ -246,7 +246,7 @@ bench.toml:16:32: `body` is text or `{ contains = "..." }`
   16 | expect = { status = 99, body = {} }
      |                                ^^
 "#);
-    assert_snapshot!(refused(&chosen("[load.x]\nusers = 0\nmeasure = 0\ntimeout = \"0s\"\nconnections = \"shared\"\nmax_connections = -1")), @r#"
+    assert_snapshot!(refused(&chosen("[load.x]\nusers = 0\nmeasure = 0\ntimeout = \"0s\"\nconnections = \"perr-user\"\nmax_connections = -1")), @r#"
 bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`
   12 | [load.x]
      |       ^

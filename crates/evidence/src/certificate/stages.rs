@@ -66,7 +66,7 @@ impl Stage {
     }
 
     pub(super) fn generator(&self) -> &str {
-        &self.meta.effective.generator
+        &self.meta.effective.generator.name
     }
 
     pub(super) fn is_own(&self) -> bool {

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::digest::{Digest, Identity};
+use record::plan::{Generator, GeneratorKind};
 use serde_json::Value;
 
 use super::pairing::Pair;
@@ -109,7 +110,7 @@ fn facts(digest: &Digest) -> Facts {
     let effective = &digest.identity.effective;
     let mut facts = place(digest);
     facts.insert("transport".to_owned(), effective.transport.clone());
-    facts.insert("generator".to_owned(), effective.generator.clone());
+    generator(&mut facts, &effective.generator);
     let cpus = &effective.cpus;
     for (role, cores) in [
         ("target", &cpus.target),
@@ -134,6 +135,24 @@ fn facts(digest: &Digest) -> Facts {
         }
     }
     facts
+}
+
+/// The generator by its table's keys; the name alone says nothing.
+fn generator(facts: &mut Facts, generator: &Generator) {
+    let kind = match &generator.kind {
+        GeneratorKind::Assay => generator.name.clone(),
+        GeneratorKind::Adapter(adapter) => adapter.clone(),
+        GeneratorKind::Command(command) => command.join(" "),
+    };
+    facts.insert("generator".to_owned(), kind);
+    if let Some(script) = &generator.script {
+        facts.insert("generator.script".to_owned(), script.clone());
+    }
+    for (key, list) in [("args", &generator.args), ("patterns", &generator.patterns)] {
+        if !list.is_empty() {
+            facts.insert(format!("generator.{key}"), list.join(" "));
+        }
+    }
 }
 
 /// Host, tool and gates: what no factor can pick. The class of the hardware is part of it, so

@@ -134,7 +134,7 @@ mod tests {
     fn arm(label: &Path, index: u32, generator: &str, change: impl Fn(&mut SampleRun)) {
         for block in 1..=3 {
             let mut run = SampleRun::sound(block, index + 1, &level(generator, index, None));
-            run.meta.effective.generator = generator.to_owned();
+            run.meta.effective.generator = record::plan::Generator::named(generator);
             change(&mut run);
             run.complete(label);
         }

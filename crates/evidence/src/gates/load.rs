@@ -163,7 +163,8 @@ fn censoring(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
 
 fn generator_cpu(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
     let busy = load.generator.cpu_user_ns.saturating_add(load.generator.cpu_sys_ns) as f64;
-    let available = load.window_ns as f64 * f64::from(load.generator.cores);
+    let span_ns = load.generator.cpu_span_ns.unwrap_or(load.window_ns);
+    let available = span_ns as f64 * f64::from(load.generator.cores);
     let share = (available > 0.0).then(|| busy / available);
     for (gate, bound) in [
         ("generator_cpu_flag", bounds.generator_cpu_flag_share),

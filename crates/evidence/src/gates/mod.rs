@@ -5,6 +5,8 @@
 mod certified;
 pub mod contrast;
 pub mod document;
+#[cfg(test)]
+mod foreign_tests;
 mod gate;
 mod host;
 mod latency;

@@ -113,6 +113,9 @@ fn absent_evidence(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
     if run.has_mock() {
         missing.extend(run.mock.absence());
     }
+    if run.has_foreign() {
+        missing.extend(run.foreign.absence());
+    }
     let count = Some(missing.len() as f64);
     judgement
         .add("absent_evidence", bounds, count, Some(missing.is_empty()), || missing.join(", "));

@@ -100,7 +100,11 @@ const NEW: &str = "new";
 
 /// Connections as the mode says: one for each user, or one for each request.
 fn connections(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
-    if load.connection_mode == NEW {
+    if load.is_foreign() {
+        // Held to what the mock saw of them.
+        judgement.add("connection_shape", bounds, None, None, String::new);
+        judgement.add("reconnects", bounds, None, None, String::new);
+    } else if load.connection_mode == NEW {
         one_for_each_request(judgement, load, bounds);
     } else {
         one_for_each_user(judgement, load, bounds);

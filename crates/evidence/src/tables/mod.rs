@@ -9,6 +9,7 @@ mod figures;
 mod hypotheses;
 mod manipulation;
 mod rehearsal;
+mod sleep;
 #[cfg(test)]
 mod tests;
 pub(crate) mod variance;
@@ -31,5 +32,6 @@ pub(crate) fn fill(
     (tables.cells, tables.contaminations) = cells::tables(measured);
     variance::flag_layout_noise(measured, contrasts);
     tables.variances = variance::variances(measured, contrasts);
+    tables.sleep = sleep::parities(measured, contrasts);
     tables.rehearsals = rehearsal::rehearsals(measured, contrasts);
 }
