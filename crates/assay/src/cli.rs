@@ -612,6 +612,10 @@ pub(crate) struct HostArguments {
 pub(crate) enum HostQuestion {
     /// Grade it: qualified, directional or unfit, with what limits it and what mends that.
     Check(HostCheckArguments),
+    /// Run one cell of a bench beside itself and say what this machine can see.
+    Qualify(HostQualifyArguments),
+    /// Say which differences of the machine go along with the scatter of pairs.
+    Doctor(HostDoctorArguments),
 }
 
 /// `assay host check`.
@@ -630,6 +634,51 @@ pub(crate) struct HostCheckArguments {
     /// Judge the copied trees `proc` and `sys` in a folder instead of this machine, without probes.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay host qualify`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 the spread is within the bound; 2 wrong input; 3 too few valid \
+                  pairs to tell; 5 it is not."
+)]
+pub(crate) struct HostQualifyArguments {
+    /// The bench file.
+    #[arg(value_name = "BENCH")]
+    pub(crate) bench: PathBuf,
+    /// The cell; without it the noisiest of the pilot, or the one with the shortest work.
+    #[arg(long, value_name = "CELL", conflicts_with = "pilot")]
+    pub(crate) cell: Option<String>,
+    /// A label directory whose noisiest contrast says the cell.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pilot: Option<PathBuf>,
+    /// Pairs of the null.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=40))]
+    pub(crate) pairs: u32,
+    /// Largest standard deviation of the pairs.
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = effect)]
+    pub(crate) bound: f64,
+    /// The effect that the bench is about.
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = effect)]
+    pub(crate) effect: f64,
+    /// Set one value, as `load.measure=30s`; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Where labels are kept.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay host doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct HostDoctorArguments {
+    /// A label directory.
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

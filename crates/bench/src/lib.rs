@@ -30,6 +30,7 @@ mod order;
 mod patch;
 mod positive;
 mod problem;
+mod qualify;
 mod random;
 mod read;
 mod rehearse;
@@ -50,6 +51,7 @@ pub use calibration::{
 pub use certify::CertifyModel;
 pub use env::{Env, System};
 pub use problem::{Diagnostics, Problem};
+pub use qualify::{qualification, shortest_cell};
 pub use schema::schema;
 
 /// What the command line changes about a bench.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use record::plan::{Cell, Extension, Fresh, PlannedRun, RunKind, TargetKind};
+use record::plan::{Cell, Effective, Extension, Fresh, PlannedRun, RunKind, Target, TargetKind};
 
 use crate::cells::Combination;
 use crate::factors::Factors;
@@ -288,8 +288,8 @@ impl<'b> Design<'b> {
     }
 }
 
-/// Whether two cells that differ only in real levels of a factor have different targets. The
-/// factor `target` always does: a control of it has its own instance.
+/// Whether two cells that differ only in real levels of a factor have different targets, or put it
+/// on other cores: an instance is placed once, when it is brought up. The factor `target` always does: a control of it has its own instance.
 fn changes_target(
     factor: usize,
     factors: &Factors,
@@ -299,7 +299,7 @@ fn changes_target(
     if factors.varied[factor].section == Some(crate::file::Section::Target) {
         return true;
     }
-    let mut first: HashMap<Vec<usize>, &record::plan::Target> = HashMap::new();
+    let mut first: HashMap<Vec<usize>, (&Target, &[u32])> = HashMap::new();
     for (combination, cell) in combinations.iter().zip(cells) {
         // A null is what it repeats; a positive control is slowed and has a target of its own.
         let level = &factors.varied[factor].levels[combination.levels[factor]];
@@ -308,12 +308,21 @@ fn changes_target(
         }
         let mut others = combination.levels.clone();
         others.remove(factor);
-        let target = &cell.effective.target;
+        let target = (&cell.effective.target, placed(&cell.effective));
         if *first.entry(others).or_insert(target) != target {
             return true;
         }
     }
     false
+}
+
+/// The cores that a target is put on.
+fn placed(effective: &Effective) -> &[u32] {
+    match effective.target.kind {
+        TargetKind::Mock(_) => &effective.cpus.mock,
+        TargetKind::Command(_) => &effective.cpus.target,
+        TargetKind::Url(_) => &[],
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

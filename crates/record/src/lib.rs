@@ -29,6 +29,7 @@ pub mod mock;
 pub mod page;
 pub mod plan;
 pub mod profile_diff;
+pub mod qualification;
 pub mod quotability;
 pub mod recording;
 pub mod redact;

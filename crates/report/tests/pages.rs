@@ -377,11 +377,14 @@ fn a_sound_digest() {
     | name, kernel, arch | bench-1, 6.12.0, x86_64 |
     | CPU | Example CPU, 4 cores |
     | memory | 8.00 GiB |
+    | grade | unknown |
     | governor | unknown |
+    | turbo | unknown |
     | SMT | off |
     | clock source | tsc |
     | boot | 11111111-2222 |
     | limits | nofile 1024/4096 |
+    | descriptors left | 4084 of 4096 (target had 12 open) |
     | settings | net.core.somaxconn 4096 |
     | new connections it sustains | 470.0/s |
     | samples in the window | 3 |
@@ -389,6 +392,8 @@ fn a_sound_digest() {
     | load average, most | 0.5 |
     | frequency, least | unknown |
     | temperature, most | unknown |
+    | speed after against before | unknown |
+    | interrupts, throttled | unknown, - |
     | busiest foreign process | sshd (pid 77), 2 % of one core |
 
     ## Checks
@@ -440,6 +445,12 @@ fn a_sound_digest() {
     | foreign | 2 % | 10 % | yes | flag |
     | load_average | 12.5 % | 200 % | yes | flag |
     | frequency | - | 10 % | - | flag |
+    | clock_variance | - | 15 % | - | flag |
+    | speed | - | 5 % | - | flag |
+    | turbo | - | - | - | void |
+    | governor | - | - | - | flag |
+    | mains | - | - | - | flag |
+    | start_temperature | - | 80 | - | flag |
 
     ## Samples of failures
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use record::host_check::{FindingVerdict, HostCheck, HostGrade};
+use record::qualification::Qualification;
 
-use crate::support::{ASSAY, Bench, Lab, Running, meta, reason, wait_for};
+use crate::support::{ASSAY, Bench, Lab, Running, digest, meta, reason, wait_for};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/hosts").join(name)
@@ -152,7 +153,7 @@ fn too_few_descriptors_refuse_before_anything_starts() {
 #[test]
 fn the_grade_travels_with_every_result() {
     let lab = Lab::new();
-    let bench = Bench::mock().factor("pace", &[("base", "{}"), ("null", "\"base\"")]);
+    let bench = Bench::mock().more("[factors]\ntarget = [\"api\", \"null\"]\n");
     let ran = lab.run(&bench, "a", &[]).expect_one_of(&[0, 3]);
     let run = lab.label("a").join("runs").join(&lab.runs("a")[0]);
     let standing = meta(&run).standing.expect("a grade");
@@ -198,4 +199,107 @@ fn a_burner_that_starts_midway_is_flagged_with_the_second() {
     if let Some(second) = foreign.second {
         assert!(foreign.detail.contains(&format!("it began about {second} s into the window")));
     }
+}
+
+/// K-085: a bench whose runs differ by an order of magnitude fails whatever bound is sensible; the
+/// same without the plant holds a generous one.
+#[test]
+fn a_noisy_null_fails_its_qualification() {
+    let lab = Lab::new();
+    // Every second start of the mock is ten times as slow, and the lead alternates: log-ratios of
+    // +2.3 and -2.3 in turn.
+    let script = "n=$(cat \"$COUNT\" 2>/dev/null || echo 0); echo $((n + 1)) > \"$COUNT\"; \
+                  if [ $((n % 2)) = 0 ]; then l=2ms; else l=40ms; fi; \
+                  exec \"$ASSAY\" mock --listen 127.0.0.1:$PORT --latency $l --body-size 26";
+    let count = lab.path().join("count");
+    let noisy = Bench::script(script)
+        .target("env.COUNT", &format!("\"{}\"", count.display()))
+        .load("measure", "\"500ms\"");
+    lab.write("noisy.toml", &noisy.toml());
+    let arguments = ["host", "qualify", "noisy.toml", "--pairs", "2", "--json", "-"];
+    let ran = lab.assay(&[&arguments[..], &["--bound", "50%"]].concat()).expect(5);
+    let found: Qualification = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((found.word.as_str(), found.pairs, found.cell.as_str()), ("fails", 2, "only"));
+    assert!(found.sd_percent.expect("two pairs") > 100.0, "{found:?}");
+    assert_eq!(found.resolution.word, "not_here");
+    assert!(found.standing.is_some(), "the grade travels with it");
+    assert_eq!(lab.runs(&found.label).len(), 4, "kept as a label of its own");
+
+    // The same bench without the plant. A busy machine scatters too, but not by ten times.
+    let steady = Bench::mock().load("measure", "\"500ms\"").matrix("blocks", "12");
+    lab.write("steady.toml", &steady.toml());
+    let ran = lab.assay(&["host", "qualify", "steady.toml", "--pairs", "2", "--bound", "500%"]);
+    let ran = ran.expect(0);
+    assert!(ran.stdout.contains("2 of 2 pairs: mean "), "{}", ran.stdout);
+    assert!(ran.stdout.contains(": holds"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("% in 12 pairs, "), "{}", ran.stdout);
+
+    let wrong = lab.assay(&["host", "qualify", "steady.toml", "--cell", "none"]).expect(2);
+    assert!(wrong.stderr.contains("no cell `none`"), "{}", wrong.stderr);
+    lab.assert_nothing_runs();
+}
+
+/// D16: the doctor reads what runs recorded of the machine, and says when there is too little.
+#[test]
+fn the_doctor_needs_pairs() {
+    let lab = Lab::new();
+    let bench = Bench::mock().more("[factors]\ntarget = [\"api\", \"null\"]\n");
+    lab.run(&bench, "a", &[]).expect_one_of(&[0, 3]);
+    let label = lab.label("a");
+    let ran = lab.assay(&["host", "doctor", label.to_str().expect("a path")]).expect(0);
+    assert!(ran.stdout.contains("too few pairs to tell: 8 at least"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Association, not cause"), "{}", ran.stdout);
+    // What the observer recorded for it is there.
+    let run = label.join("runs").join(&lab.runs("a")[0]);
+    let host = std::fs::read_to_string(run.join("host.csv")).expect("samples");
+    let header = host.lines().next().unwrap_or_default();
+    assert_eq!(header, record::resources::HOST_HEADER);
+    let seen = digest(&run).host;
+    assert!(seen.interrupts.is_some() && seen.time_wait.is_some(), "{seen:?}");
+    lab.assay(&["host", "doctor", "nowhere"]).expect(2);
+}
+
+/// K-124, E-034, E-067: one cell with a persistent mock on cores of its own and on shared ones, and
+/// with a mock for each run: both terms are printed, the last one as an upper bound, with the mock's
+/// own use of its cores.
+#[test]
+fn the_price_of_sharing_is_a_term_of_its_own() {
+    let lab = Lab::new();
+    let shared =
+        "cpus.mock = \"0-1\", cpus.generator = \"0-1\", cpus.overlap = [\"mock\", \"generator\"]";
+    let bench = Bench::mock()
+        .target("fresh", "\"matrix\"")
+        .matrix("blocks", "2")
+        .matrix("warmup_run", "false")
+        .factor(
+            "place",
+            &[
+                ("apart", "{ cpus.mock = \"0\", cpus.generator = \"1\" }"),
+                ("shared", &format!("{{ {shared} }}")),
+                ("forked", &format!("{{ {shared}, target.fresh = \"run\" }}")),
+            ],
+        );
+    let ran = lab.run(&bench, "a", &[]).expect_one_of(&[0, 3]);
+    let lines: Vec<&str> = ran.stdout.split("\n- ").collect();
+    let term = |level: &str| {
+        let head = format!("topology term: place: {level} / apart in *: throughput ");
+        let found = lines.iter().find(|line| line.starts_with(&head));
+        (*found.unwrap_or_else(|| panic!("no term of {level}: {}", ran.stdout))).to_owned()
+    };
+    for level in ["shared", "forked"] {
+        assert!(term(level).contains("; the mock kept "), "{}", term(level));
+        assert_eq!(term(level).contains("an upper bound"), level == "forked", "{}", term(level));
+    }
+    // One instance for each place that stays, and one for each run of the place that forks.
+    let instances = |cell: &str| {
+        let runs = lab.runs("a").into_iter().filter(|run| run.ends_with(cell));
+        let meta = |run: String| meta(&lab.label("a").join("runs").join(run));
+        let metas: Vec<_> = runs.map(meta).collect();
+        let cpus = metas[0].processes["mock"].cpus.clone().expect("Linux tells");
+        let instances: std::collections::BTreeSet<u32> = metas.iter().map(|m| m.instance).collect();
+        (instances.len(), cpus)
+    };
+    assert_eq!(instances("apart"), (1, "0".to_owned()));
+    assert_eq!(instances("shared"), (1, "0-1".to_owned()));
+    assert_eq!(instances("forked"), (2, "0-1".to_owned()));
 }

@@ -5,6 +5,7 @@ mod design;
 mod examples;
 mod expansion;
 mod generators;
+mod qualify;
 mod refusals;
 mod schedule;
 mod schema;

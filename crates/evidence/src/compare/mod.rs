@@ -33,6 +33,7 @@ mod terms;
 mod terms_tests;
 #[cfg(test)]
 mod tests;
+mod topology;
 mod verdicts;
 
 use std::collections::BTreeSet;
@@ -88,6 +89,7 @@ pub(crate) fn compare_runs(
     }
     cluster::mark(&measured, &factors, &mut contrasts, &mut notes);
     saturated::mark(&measured, &mut contrasts, &mut notes);
+    notes.extend(topology::notes(&contrasts, &measured));
     notes.extend(terms.notes(&contrasts));
     if measured.len() == 1 {
         notes.push("unpaired: one run is no comparison".to_owned());
