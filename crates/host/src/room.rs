@@ -76,7 +76,7 @@ pub(crate) fn nofile(roots: &Roots, demand: Option<&Demand>) -> Finding {
 pub(crate) fn disk(out: Option<&Path>, demand: Option<&Demand>) -> Finding {
     const EFFECT: &str = "a disk that fills up ends the matrix, and slows before";
     let free = out.and_then(|out| {
-        let stat = rustix::fs::statvfs(&existing(out)).ok()?;
+        let stat = rustix::fs::statvfs(existing(out)).ok()?;
         Some(stat.f_bavail.saturating_mul(stat.f_frsize))
     });
     let Some(free) = free else { return unknown("disk", EFFECT) };

@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_cannot_be_told() {
         let seven = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-        assert_eq!(attribute(&seven, &[seven.clone()], 1), None, "too few");
+        assert_eq!(attribute(&seven, std::slice::from_ref(&seven), 1), None, "too few");
         assert_eq!(attribute(&[1.0; 9], &[vec![0.0; 9]], 1), None, "no scatter");
         let nine: Vec<f64> = (0..9).map(f64::from).collect();
         assert_eq!(attribute(&nine, &[vec![0.0; 8]], 1), None, "another length");
