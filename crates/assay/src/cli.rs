@@ -75,6 +75,8 @@ pub(crate) enum Verb {
     Host(HostArguments),
     /// Tell finished, running, hung and died runs apart.
     Status(StatusArguments),
+    /// Plant faults on this machine and see that each is reported; needs no privileges.
+    Selftest(SelftestArguments),
     /// Print the JSON Schema of the bench file.
     Schema(SchemaArguments),
     /// Print completions for a shell.
@@ -362,6 +364,16 @@ pub(crate) struct CalibrateArguments {
     /// Where the runs behind it are kept.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) json: JsonArgument,
+}
+
+/// `assay selftest`.
+#[derive(Debug, Args)]
+pub(crate) struct SelftestArguments {
+    /// Judge this build of assay instead of the running one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
 }

@@ -67,6 +67,7 @@ pub(crate) fn carry_out(
         options,
         standing: Some(preflight::standing(plan, out)?),
         certificates: BTreeMap::new(),
+        calibration: None,
         digester: &ReadSide,
         interrupt,
     };

@@ -3,6 +3,7 @@
 //! no measurement and no mathematics.
 
 mod build_stamp;
+mod calibrations;
 mod certificates;
 mod cli;
 mod exit;
@@ -15,6 +16,7 @@ mod output;
 mod preflight;
 mod progress;
 mod read_side;
+mod selftest;
 mod signals;
 mod state_dir;
 mod verbs;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Verb::Diff(arguments) => verbs::diff::run(arguments, &output),
         Verb::Host(arguments) => verbs::host::run(arguments, &output),
         Verb::Status(arguments) => verbs::status::run(arguments, &output),
+        Verb::Selftest(arguments) => verbs::selftest::run(arguments, &output),
         Verb::Schema(arguments) => verbs::schema::run(arguments, &output),
         Verb::Calibrate(arguments) => verbs::calibrate::run(arguments, &output),
         Verb::Certify(arguments) => verbs::certify::run(arguments, &output),

@@ -195,6 +195,7 @@ fn expand_sources(
     let gates = settings::gates(&mut written(&own("gates", &file.gates), "gates"), &reading);
     let observe_interval_ns =
         settings::observe(&mut written(&own("observe", &file.observe), "observe"), &reading);
+    let require = settings::require(&mut written(&file.require, "require"), &reading);
     let (file_hashes, unreadable) = files.into_hashes();
     notes.extend(unreadable);
     let bench_hash = FileHash {
@@ -228,6 +229,7 @@ fn expand_sources(
         notes,
         only: input.overrides.only.clone(),
         extensions: extensions.clone(),
+        require: (!file.require.is_empty()).then_some(require),
         rehearsal,
     })
 }
@@ -336,6 +338,9 @@ fn check_tables(file: &BenchFile, reading: &Reading) {
     fields.finish(reading);
     let mut fields = written(&file.compare, "compare");
     compare::compare_keys(&mut fields, reading);
+    fields.finish(reading);
+    let mut fields = written(&file.require, "require");
+    settings::require_keys(&mut fields, reading);
     fields.finish(reading);
 }
 

@@ -59,6 +59,7 @@ pub(crate) const TOP_KEYS: [&str; 13] = [
     "observe",
     "compare",
     "hypothesis",
+    "require",
 ];
 
 /// A bench file by section.
@@ -76,6 +77,7 @@ pub(crate) struct BenchFile {
     pub(crate) gates: Table,
     pub(crate) observe: Table,
     pub(crate) compare: Table,
+    pub(crate) require: Table,
     pub(crate) hypotheses: Vec<Node>,
     /// Something was refused and left out, so that what is missing may not be.
     pub(crate) incomplete: bool,
@@ -120,6 +122,7 @@ impl BenchFile {
                 "gates" => file.gates = table,
                 "observe" => file.observe = table,
                 "compare" => file.compare = table,
+                "require" => file.require = table,
                 _ => {}
             }
             file.incomplete |= problems.borrow().len() > before;

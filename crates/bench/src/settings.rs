@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::plan::{Cpus, Gates};
+use record::plan::{Cpus, Gates, Require, RequireCalibration};
 
 use crate::compare::no_factor;
 use crate::node::Node;
@@ -379,4 +379,30 @@ mod tests {
         assert_eq!(spelled(&[0, 1, 2, 3, 6]), "0-3,6");
         assert_eq!(spelled(&[1]), "1");
     }
+}
+
+/// Reads `[require]`.
+pub(crate) fn require(fields: &mut Fields<'_>, reading: &Reading) -> Require {
+    let asked = fields.has("calibration", reading);
+    let mut inner = fields.table("calibration", reading);
+    let usual = RequireCalibration::default();
+    let knee_share = |node: &Node| {
+        let share = read::share(node)?;
+        if share > 0.0 && share <= 1.0 {
+            Ok(share)
+        } else {
+            Err(Bad::new(format!("{} is no share of the knee; write `\"50%\"`", node.shown())))
+        }
+    };
+    let calibration = RequireCalibration {
+        age_ns: inner.get("age", reading, read::some_duration).unwrap_or(usual.age_ns),
+        knee_share: inner.get("knee", reading, knee_share).unwrap_or(usual.knee_share),
+    };
+    inner.finish(reading);
+    Require { calibration: asked.then_some(calibration) }
+}
+
+/// Checks `[require]` as written.
+pub(crate) fn require_keys(fields: &mut Fields<'_>, reading: &Reading) {
+    require(fields, reading);
 }

@@ -7,6 +7,7 @@
 //! malformed file is named, not panicked upon.
 
 mod batches;
+mod calibrated;
 pub mod calibration;
 pub mod certificate;
 pub mod compare;

@@ -505,6 +505,7 @@ pub fn plan(levels: &[&str], blocks: u32) -> Plan {
         notes: vec!["no null: add `null` to a list of levels".to_owned()],
         only: None,
         extensions: Vec::new(),
+        require: None,
         rehearsal: None,
     }
 }

@@ -26,6 +26,16 @@ pub enum LabError {
         /// What is wrong.
         why: String,
     },
+    /// A step before left no evidence, or it was changed.
+    #[error(
+        "label `{label}` was made under a calibration and {why}; put it back, or make a new label"
+    )]
+    LostCalibration {
+        /// The label.
+        label: String,
+        /// What became of the file.
+        why: String,
+    },
     /// Resuming was asked for and there is nothing to resume.
     #[error("no label `{label}` in `{}` to resume", .out.display())]
     NothingToResume {
@@ -139,6 +149,7 @@ impl LabError {
                 | Self::Incomplete { .. }
                 | Self::OtherPlace { .. }
                 | Self::OtherPlan { .. }
+                | Self::LostCalibration { .. }
                 | Self::Busy { .. }
                 | Self::TooLittleDisk { .. }
                 | Self::Refused(_)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clock::{Clock, Monotonic};
+use record::calibration::Calibration;
 use record::certificate::CertificateStub;
 use record::host_check::HostStanding;
 use record::meta::Build;
@@ -47,6 +48,8 @@ pub struct Session<'a> {
     pub standing: Option<HostStanding>,
     /// What the generators of this host are certified for, by name.
     pub certificates: BTreeMap<String, CertificateStub>,
+    /// The calibration that the plan is carried out under; archived in the label.
+    pub calibration: Option<Calibration>,
     /// How a run directory becomes a digest.
     pub digester: &'a dyn Digester,
     /// The user's wish to stop.
@@ -88,6 +91,7 @@ pub fn execute(session: &Session<'_>, progress: &mut dyn Progress) -> Result<Fin
     if session.opening != Opening::New {
         label.sweep_scratch()?;
     }
+    label.archive(session.calibration.as_ref(), session.plan, session.opening)?;
     let facts = Facts::gather(
         session.assay.clone(),
         session.build.clone(),

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use record::calibration::Calibration;
 use record::layout;
 use record::meta::{Build, Meta};
 use record::plan::{Plan, PlannedRun, RunKind};
@@ -65,6 +66,33 @@ impl Label {
             Opening::New => Self::create(base, dir, label, &written),
             Opening::Resume => Self::resume(base, dir, label, &written),
             Opening::Extend => Self::extend(base, dir, label, &written, build),
+        }
+    }
+
+    /// Keeps the calibration beside the runs that are made under it. A label that has runs was made
+    /// under one when its plan requires it: it must still be there, as it was.
+    pub(crate) fn archive(
+        &self,
+        calibration: Option<&Calibration>,
+        plan: &Plan,
+        opening: Opening,
+    ) -> Result<(), LabError> {
+        let path = self.dir.join(layout::CALIBRATION);
+        let required = plan.require.as_ref().is_some_and(|asked| asked.calibration.is_some());
+        if opening != Opening::New && required && !self.runs()?.is_empty() {
+            return match Calibration::read(&path) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(LabError::LostCalibration {
+                    label: self.name.clone(),
+                    why: error.to_string(),
+                }),
+            };
+        }
+        match calibration.filter(|_| !path.exists()) {
+            Some(calibration) => {
+                layout::write_json(&path, calibration).map_err(LabError::write(&path))
+            }
+            None => Ok(()),
         }
     }
 

@@ -42,6 +42,9 @@ pub struct Tables {
     /// Whether the figures may be quoted; absent for runs of older versions, which carry no grade.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quotability: Option<Quotability>,
+    /// What the calibration that the label was made under says of its cells.
+    #[serde(default)]
+    pub calibrated: Option<Calibrated>,
     /// One row per cell: medians over its valid runs.
     pub cells: Vec<CellRow>,
     /// Geometric means over matched rows.
@@ -540,6 +543,38 @@ pub struct Matrix {
     /// Wall time of the matrix, ns.
     #[serde(default)]
     pub elapsed_ns: Option<u64>,
+}
+
+/// A matrix beside the calibration that it was made under.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibrated {
+    /// Hash of the calibration.
+    pub sha256: String,
+    /// When it was made, UTC.
+    pub made_utc: String,
+    /// What it is of, as `api, get`.
+    pub of: String,
+    /// Cells above the allowed share of the knee, each in a sentence.
+    pub above_knee: Vec<String>,
+    /// The price of a connection by the cells and by the calibration.
+    pub prices: Vec<PriceCheck>,
+}
+
+/// One price seen twice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PriceCheck {
+    /// The two arms: `new / per-user in small`.
+    pub arms: String,
+    /// Median over pairs: time added for each connection that a request opened, ns.
+    pub cells_ns: f64,
+    /// Pairs behind it.
+    pub pairs: u32,
+    /// The same by the calibration, ns.
+    pub calibration_ns: f64,
+    /// Largest difference that counts as agreement, ns.
+    pub bound_ns: f64,
+    /// Whether both agree.
+    pub agrees: bool,
 }
 
 /// One run directory.

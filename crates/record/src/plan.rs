@@ -69,6 +69,9 @@ pub struct Plan {
     /// them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extension>,
+    /// What must stand before anything is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub require: Option<Require>,
     /// A rehearsal of the warm-up: the bench once for each of several lengths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,
@@ -369,6 +372,29 @@ pub enum Extent {
     Ns(u64),
     /// A count of requests.
     Count(u64),
+}
+
+/// `[require]`: what must stand before a matrix is made.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Require {
+    /// A calibration for this host, transport and arrival model.
+    #[serde(default)]
+    pub calibration: Option<RequireCalibration>,
+}
+
+/// How fresh a calibration must be, and how far below its knee the cells stay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RequireCalibration {
+    /// Oldest that counts, ns.
+    pub age_ns: u64,
+    /// Share of the knee above which a cell is flagged.
+    pub knee_share: f64,
+}
+
+impl Default for RequireCalibration {
+    fn default() -> Self {
+        Self { age_ns: 86_400_000_000_000, knee_share: 0.5 }
+    }
 }
 
 /// One planned run.

@@ -1,6 +1,7 @@
 //! The page of a calibration: a table for each connection mode, the price of a connection, notes.
 
 use record::calibration::{Calibration, Point, Ramp};
+use record::compare::Calibrated;
 
 use crate::text::{NONE, columns, count, duration, duration_f, number};
 
@@ -63,4 +64,24 @@ fn point(point: &Point, mark: &str) -> Vec<String> {
         cpu(point.target_cpu_ns),
         cpu(point.generator_cpu_ns),
     ]
+}
+
+/// What a heading says of the calibration that a matrix was made under.
+pub(crate) fn of_matrix(calibrated: &Calibrated) -> Vec<String> {
+    let sha256 = calibrated.sha256.get(..8).unwrap_or(&calibrated.sha256);
+    let mut lines =
+        vec![format!("calibrated {} on {} ({sha256})", calibrated.made_utc, calibrated.of)];
+    lines.extend(calibrated.above_knee.iter().cloned());
+    lines.extend(calibrated.prices.iter().map(|price| {
+        let word = if price.agrees { "agree" } else { "DISAGREE" };
+        format!(
+            "price of a connection: cells {} ({}, n = {}), calibration {}: they {word} to {}",
+            duration_f(Some(price.cells_ns)),
+            price.arms,
+            price.pairs,
+            duration_f(Some(price.calibration_ns)),
+            duration_f(Some(price.bound_ns))
+        )
+    }));
+    lines
 }

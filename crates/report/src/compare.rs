@@ -79,6 +79,9 @@ pub(crate) fn hosts(tables: &Tables) -> Vec<String> {
         lines.push(format!("quotable as {}{separator}{}", quotability.word, lacks.join("; ")));
         lines.extend(quotability.refused.iter().map(|claim| format!("not to be claimed: {claim}")));
     }
+    if let Some(calibrated) = &tables.calibrated {
+        lines.extend(crate::calibration::of_matrix(calibrated));
+    }
     lines
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod mock;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod selftest;
 pub(crate) mod shell;
 pub(crate) mod status;
 pub(crate) mod two_labels;

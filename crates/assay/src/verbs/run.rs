@@ -14,6 +14,7 @@ use report::Show;
 use serde::Serialize;
 
 use crate::build_stamp;
+use crate::calibrations;
 use crate::certificates;
 use crate::cli::RunArguments;
 use crate::exit::{Failure, Outcome, Status};
@@ -39,6 +40,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
     if standing.grade != HostGrade::Qualified {
         output.remark(&format!("host {}; see `assay host check`", standing.headline()));
     }
+    let calibration = calibrations::standing(&plan, opening, output)?;
     let program = build_stamp::program()?;
     let interrupt = Interrupt::default();
     signals::route(&interrupt, || {
@@ -55,6 +57,7 @@ pub(crate) fn run(arguments: &RunArguments, output: &Output) -> Outcome {
         options: options(arguments),
         standing: Some(standing),
         certificates: certificates::standing(&plan, output),
+        calibration,
         digester: &ReadSide,
         interrupt: &interrupt,
     };

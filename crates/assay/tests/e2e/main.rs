@@ -7,6 +7,7 @@
 #![expect(clippy::print_stderr, reason = "seeds are told, so that a failure can be repeated")]
 
 mod accounting;
+mod calibrate;
 mod certify;
 mod cli;
 mod comparisons;
@@ -29,6 +30,7 @@ mod quick;
 mod recordings;
 mod resolve;
 mod secrets;
+mod selftest;
 mod signals;
 mod simulated;
 mod status;

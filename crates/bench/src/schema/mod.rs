@@ -100,6 +100,8 @@ mod tests {
             "expect.body = {}"
         } else if root == "compare" {
             "manipulation = {}"
+        } else if root == "require" {
+            "calibration = {}"
         } else {
             ""
         };
@@ -119,6 +121,7 @@ mod tests {
             "gates" => settings::gates_keys(&mut fields, &reading),
             "observe" => settings::observe_keys(&mut fields, &reading),
             "compare" => compare::compare_keys(&mut fields, &reading),
+            "require" => settings::require_keys(&mut fields, &reading),
             "hypothesis" => drop(compare::hypothesis_keys(&mut fields, &reading)),
             other => panic!("no reader for {other}"),
         }
@@ -164,6 +167,7 @@ mod tests {
             ("observe", "Observe"),
             ("compare", "Compare"),
             ("hypothesis", "Hypothesis"),
+            ("require", "Require"),
         ] {
             let mut keys = BTreeSet::new();
             schema_keys(&all, &all["$defs"][name], root, &mut keys);

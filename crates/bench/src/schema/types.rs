@@ -130,6 +130,8 @@ pub(super) struct Bench {
     observe: Option<Observe>,
     /// What is compared.
     compare: Option<Compare>,
+    /// What must stand before anything is started.
+    require: Option<Require>,
     /// What each rival explanation predicts, registered before the first run.
     hypothesis: Option<Vec<Hypothesis>>,
 }
@@ -371,6 +373,24 @@ pub(super) struct Load {
     max_connections: Option<Count>,
     /// After this a request in flight has failed.
     timeout: Option<Duration>,
+}
+
+/// What must stand before anything is started.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Require {
+    /// A calibration for this host, transport and arrival model.
+    calibration: Option<RequireCalibration>,
+}
+
+/// A calibration that is asked for.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct RequireCalibration {
+    /// Oldest that counts.
+    age: Option<Duration>,
+    /// Share of the knee above which a cell is flagged.
+    knee: Option<Share>,
 }
 
 /// Connection mode.

@@ -102,7 +102,7 @@ impl Label {
             verdicts: Default::default(),
         };
         let looks = self.looks.iter().map(look).collect();
-        compare_runs(&Runs { label, plan: None, all, looks, notes: Vec::new() }, options)
+        compare_runs(&Runs { label, all, looks, ..Runs::default() }, options)
     }
 }
 

@@ -45,6 +45,7 @@ use record::digest::Digest;
 use record::plan::Gates;
 use record::units::HumanDuration;
 
+use crate::calibrated;
 use crate::error::EvidenceError;
 use crate::gates::{GATES, percent};
 use crate::quotability::{Support, quotability};
@@ -108,7 +109,11 @@ pub(crate) fn compare_runs(
     tables.geomeans = geomean::geomeans(&contrasts, &order, &terms);
     let baselines = pairing::baselines(&measured, &factors, &terms);
     tables.drifts = sentinel::drifts(&measured, &baselines, &terms);
-    let support = Support::default();
+    tables.calibrated = runs
+        .calibration
+        .as_ref()
+        .map(|calibration| calibrated::calibrated(calibration, runs.plan.as_ref(), &measured));
+    let support = support(&tables, &measured);
     tables.quotability = quotability(&tables.standings, &contrasts, &measured, &support);
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
@@ -120,6 +125,27 @@ pub(crate) fn compare_runs(
         left_out,
         tables,
     })
+}
+
+/// What stands behind a matrix beside its runs: the certificate that every generator worked under,
+/// and the calibration of the label.
+fn support(tables: &Tables, measured: &[(&str, &Digest)]) -> Support {
+    let certificates: Option<Vec<_>> =
+        measured.iter().map(|(_, digest)| digest.load.as_ref()?.certificate.as_ref()).collect();
+    let certificate = certificates.filter(|all| !all.is_empty()).map(|all| {
+        let failed = all.iter().any(|stub| !stub.holds);
+        if failed { Err("a property of it failed".to_owned()) } else { Ok(()) }
+    });
+    let calibration = tables.calibrated.as_ref().map(|calibrated| {
+        match (calibrated.above_knee.first(), calibrated.prices.iter().find(|one| !one.agrees)) {
+            (Some(above), _) => Err(above.clone()),
+            (None, Some(price)) => {
+                Err(format!("its price of a connection is not that of {}", price.arms))
+            }
+            (None, None) => Ok(()),
+        }
+    });
+    Support { certificate, calibration }
 }
 
 /// Whether something of a comparison is void, partial or incomplete: nothing could be compared,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use record::calibration::Calibration;
 use record::compare::{LeftOut, Look};
 use record::digest::Digest;
 use record::layout;
@@ -26,6 +27,8 @@ pub(crate) struct Runs {
     pub(crate) plan: Option<Plan>,
     /// Every directory in the order of its name, with its digest when it is complete.
     pub(crate) all: Vec<(String, Option<Digest>)>,
+    /// The calibration that the label was made under.
+    pub(crate) calibration: Option<Calibration>,
     /// Every look at the data that is on record.
     pub(crate) looks: Vec<Look>,
     /// Remarks on the label as a whole.
@@ -54,6 +57,13 @@ impl Runs {
             runs.all.push((name, digest));
         }
         runs.looks = read_looks(dir)?;
+        let path = dir.join(layout::CALIBRATION);
+        if path.is_file() {
+            match Calibration::read(&path) {
+                Ok(calibration) => runs.calibration = Some(calibration),
+                Err(error) => runs.notes.push(format!("no calibration: {error}")),
+            }
+        }
         let path = dir.join(layout::PLAN);
         if path.is_file() {
             runs.plan = Some(layout::read_json(&path)?);
