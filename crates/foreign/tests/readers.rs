@@ -42,7 +42,7 @@ fn each_tool_is_read_as_it_prints() {
     let siege = read("siege", &fixture("siege.json"), None).expect("siege");
     assert_eq!(figures(&siege), (361, 0, None, None, Some(20_000_000)));
     let locust = read("locust", &fixture("locust.json"), None).expect("locust");
-    assert_eq!(figures(&locust), (739, 0, Some(6_000_000), Some(11_000_000), Some(96_278_443)));
+    assert_eq!(figures(&locust), (739, 0, Some(6_000_000), Some(12_000_000), Some(96_278_443)));
 }
 
 #[test]

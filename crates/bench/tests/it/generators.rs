@@ -79,7 +79,12 @@ fn what_a_tool_cannot_do_is_refused_where_it_is_asked_for() {
          |               ^^^^^
          = help: can: `assay`, `wrk`, `k6`, `oha`, `hey`, `ab`, `siege`, `locust`
     "#);
-    assert_snapshot!(refused(&bench("", "users = 4\nmeasure = \"5s\"\nconnections = \"shared\"", "")), @"");
+    assert_snapshot!(refused(&bench("", "users = 4\nmeasure = \"5s\"\nconnections = \"shared\"", "")), @r#"
+    bench.toml:9:15: generator `assay` cannot share connections between users
+      9 | connections = "shared"
+        |               ^^^^^^^^
+        = help: write `"per-user"` or `"new"`
+    "#);
     let hey = "[generator.hey]\nadapter = \"hey\"\nscript = \"./x.js\"";
     let text = bench(hey, CLOSED, "");
     assert_snapshot!(refused(&text), @r#"

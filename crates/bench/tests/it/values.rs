@@ -247,26 +247,26 @@ bench.toml:16:32: `body` is text or `{ contains = "..." }`
      |                                ^^
 "#);
     assert_snapshot!(refused(&chosen("[load.x]\nusers = 0\nmeasure = 0\ntimeout = \"0s\"\nconnections = \"perr-user\"\nmax_connections = -1")), @r#"
-bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`
-  12 | [load.x]
-     |       ^
-     = help: a text fixes one, a list varies them: `steady`, `x`
-bench.toml:13:9: `0` is not a whole number from 1 to 100000
-  13 | users = 0
-     |         ^
-bench.toml:14:11: `0` measures nothing; write `"30s"`
-  14 | measure = 0
-     |           ^
-bench.toml:15:11: `0s` is no time at all; write `"30s"`
-  15 | timeout = "0s"
-     |           ^^^^
-bench.toml:16:15: `shared` is no value of `connections`; valid: `per-user`, `new`
-  16 | connections = "shared"
-     |               ^^^^^^^^
-bench.toml:17:19: `-1` is not a whole number from 1 to 100000
-  17 | max_connections = -1
-     |                   ^^
-"#);
+    bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`
+      12 | [load.x]
+         |       ^
+         = help: a text fixes one, a list varies them: `steady`, `x`
+    bench.toml:13:9: `0` is not a whole number from 1 to 100000
+      13 | users = 0
+         |         ^
+    bench.toml:14:11: `0` measures nothing; write `"30s"`
+      14 | measure = 0
+         |           ^
+    bench.toml:15:11: `0s` is no time at all; write `"30s"`
+      15 | timeout = "0s"
+         |           ^^^^
+    bench.toml:16:15: `perr-user` is no value of `connections`; nearest `per-user`
+      16 | connections = "perr-user"
+         |               ^^^^^^^^^^^
+    bench.toml:17:19: `-1` is not a whole number from 1 to 100000
+      17 | max_connections = -1
+         |                   ^^
+    "#);
     assert_snapshot!(refused(&single("").replace("measure = \"2s\"\n", "")), @r#"
 bench.toml:5:7: load `main` has no `measure`
   5 | [load.main]
