@@ -45,7 +45,7 @@ impl Section {
 }
 
 /// The keys of the file itself.
-pub(crate) const TOP_KEYS: [&str; 13] = [
+pub(crate) const TOP_KEYS: [&str; 14] = [
     "vars",
     "target",
     "scenario",
