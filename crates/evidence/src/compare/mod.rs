@@ -33,6 +33,7 @@ mod terms;
 mod terms_tests;
 #[cfg(test)]
 mod tests;
+mod tier;
 mod topology;
 mod verdicts;
 
@@ -90,6 +91,7 @@ pub(crate) fn compare_runs(
     }
     cluster::mark(&measured, &factors, &mut contrasts, &mut notes);
     saturated::mark(&measured, &mut contrasts, &mut notes);
+    notes.extend(tier::note(&measured));
     notes.extend(topology::notes(&contrasts, &measured));
     notes.extend(terms.notes(&contrasts));
     if measured.len() == 1 {

@@ -193,6 +193,7 @@ mod tests {
         // What no program can plant, and what leaves no digest.
         let without_a_run = [
             "interrupted",
+            "mock_tier",
             "steal",
             "frequency",
             "steady_seconds",

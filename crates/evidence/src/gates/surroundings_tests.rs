@@ -90,6 +90,18 @@ fn the_mock_sees_exactly_the_users() {
 }
 
 #[test]
+fn a_mock_of_another_latency_voids_the_run() {
+    // 9.8 ms were asked for; a mock from before answers after 50 ms.
+    let stale = planted_run(|run| mock(run).config.latency_ns = 50_000_000);
+    assert_eq!(
+        reason(&stale, "mock_tier").detail,
+        "the run asked for a mock of 9.80 ms, the one that answered has 50.0 ms"
+    );
+    assert_eq!(stale.validity().state, State::Void);
+    assert_eq!(planted_run(|_| {}).reasons, []);
+}
+
+#[test]
 fn a_mock_near_its_own_limit_is_flagged() {
     // 9.8 ms were asked for.
     assert_eq!(planted_run(|run| mock(run).service_ns.p99 = Some(10_780_000)).reasons, []);

@@ -3,7 +3,7 @@
 
 use record::foreign::{ForeignRun, UNEXPLAINED};
 use record::mock::MockRecord;
-use record::plan::{Gates, Model};
+use record::plan::{Gates, Model, TargetKind};
 use record::units::HumanDuration;
 
 use super::{Judgement, percent};
@@ -24,6 +24,7 @@ pub(super) fn judge(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
     no_witness(judgement, run, bounds);
     own_figures(judgement, run, bounds);
     in_flight(judgement, run, bounds);
+    tier(judgement, run, bounds);
     late(judgement, run, bounds);
 }
 
@@ -215,6 +216,29 @@ fn in_flight(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
     let no_more = share.map(|share| share <= 1.0);
     judgement.add("mock_in_flight", bounds, share, no_more, || {
         format!("the mock had {peak} requests in flight at once, there are only {users} users")
+    });
+}
+
+/// The latency that the mock says it has against the one that the run asked for (E-026): a mock that
+/// was left over answers as it did before, under the new label.
+fn tier(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
+    let asked = match &run.meta.effective.target.kind {
+        // A script may say its own.
+        TargetKind::Mock(config) if config.script.is_none() => Some(config),
+        _ => None,
+    };
+    let both = asked.zip(run.mock.present());
+    let same = both.map(|(asked, mock)| {
+        asked.latency_ns == mock.config.latency_ns && asked.law == mock.config.law
+    });
+    let (asked_ns, had_ns) =
+        both.map(|(asked, mock)| (asked.latency_ns, mock.config.latency_ns)).unwrap_or_default();
+    judgement.add("mock_tier", bounds, both.map(|_| had_ns as f64), same, || {
+        format!(
+            "the run asked for a mock of {}, the one that answered has {}",
+            HumanDuration(asked_ns as f64),
+            HumanDuration(had_ns as f64)
+        )
     });
 }
 
