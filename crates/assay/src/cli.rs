@@ -58,7 +58,7 @@ pub(crate) enum Verb {
     /// Load one URL and say what can be believed of the figures.
     Load(LoadArguments),
     /// Serve an instrumented latency mock on loopback.
-    Mock(MockArguments),
+    Mock(Box<MockArguments>),
     /// Ramp the load on a target: noise floor, knee, price of a connection.
     Calibrate(CalibrateArguments),
     /// Certify a load generator on this host against the mock.

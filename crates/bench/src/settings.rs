@@ -370,17 +370,6 @@ pub(crate) fn check_factors(table: &crate::node::Table, varied: &[&str], reading
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cores_are_spelled_as_ranges() {
-        assert_eq!(spelled(&[0, 1, 2, 3, 6]), "0-3,6");
-        assert_eq!(spelled(&[1]), "1");
-    }
-}
-
 /// Reads `[require]`.
 pub(crate) fn require(fields: &mut Fields<'_>, reading: &Reading) -> Require {
     let asked = fields.has("calibration", reading);
@@ -405,4 +394,15 @@ pub(crate) fn require(fields: &mut Fields<'_>, reading: &Reading) -> Require {
 /// Checks `[require]` as written.
 pub(crate) fn require_keys(fields: &mut Fields<'_>, reading: &Reading) {
     require(fields, reading);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_spelled_as_ranges() {
+        assert_eq!(spelled(&[0, 1, 2, 3, 6]), "0-3,6");
+        assert_eq!(spelled(&[1]), "1");
+    }
 }

@@ -25,7 +25,7 @@ impl Controlled {
         let loop_control = mock::Control::new().expect("a socket pair");
         let handle = loop_control.handle();
         let (sender, ended) = mpsc::channel();
-        std::thread::spawn(move || sender.send(server.run(loop_control)));
+        std::thread::spawn(move || drop(sender.send(server.run(loop_control))));
         Self { control, address, handle, ended }
     }
 

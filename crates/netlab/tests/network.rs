@@ -35,7 +35,8 @@ impl Mock {
             // The record reads the settings of the thread's namespace.
             scope.spawn(|| {
                 namespace.enter();
-                std::thread::spawn(move || sender.send(server.run(control)));
+                // The test may have ended before it: then nobody waits for the record.
+                std::thread::spawn(move || drop(sender.send(server.run(control))));
             });
         });
         Self { address, backlog, handle, ended }

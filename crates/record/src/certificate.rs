@@ -114,21 +114,23 @@ impl CertificateOf {
     /// number of the generator's cores is told and not compared: a bench may give it fewer.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
-        let cores = |of: &Self| of.cores.to_string();
-        let model = |of: &Self| of.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned());
-        let properties: [(&'static str, fn(&Self) -> String); 6] = [
-            ("generator", |of| of.generator.clone()),
-            ("generator's version", |of| of.generator_version.clone()),
-            ("version of assay", |of| of.assay_version.clone()),
-            ("host", |of| of.host.clone()),
-            ("kernel", |of| of.kernel.clone()),
-            ("transport", |of| format!("{} over {}", of.protocol, of.transport)),
-        ];
-        properties
-            .into_iter()
-            .map(|(name, of)| (name, of(self), of(other)))
-            .chain([("CPU", model(self), model(other)), ("cores", cores(self), cores(other))])
-            .find(|(_, one, other)| one != other)
+        let cpu = |of: &Self| {
+            let model = of.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned());
+            format!("{} x {model}", of.cores)
+        };
+        let over = |of: &Self| format!("{} over {}", of.protocol, of.transport);
+        let both = |name, of: &dyn Fn(&Self) -> String| (name, of(self), of(other));
+        [
+            both("generator", &|of| of.generator.clone()),
+            both("generator's version", &|of| of.generator_version.clone()),
+            both("version of assay", &|of| of.assay_version.clone()),
+            both("host", &|of| of.host.clone()),
+            both("kernel", &|of| of.kernel.clone()),
+            both("transport", &over),
+            both("CPU", &cpu),
+        ]
+        .into_iter()
+        .find(|(_, one, other)| one != other)
     }
 }
 
