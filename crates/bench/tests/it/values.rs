@@ -18,7 +18,7 @@ bench.toml:13:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
 bench.toml:12:2: unknown key `matrx`; nearest `matrix`
   12 | [matrx]
      |  ^^^^^
-     = help: valid keys: `vars`, `target`, `scenario`, `load`, `generator`, `factors`, `where`, `matrix`, `cpus`, `gates`, `observe`, `compare`, `hypothesis`
+     = help: valid keys: `vars`, `target`, `scenario`, `load`, `generator`, `factors`, `where`, `matrix`, `cpus`, `gates`, `observe`, `compare`, `hypothesis`, `require`
 ");
     assert_snapshot!(refused(&chosen("[load.other]\nstages = []")), @"
 bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`
