@@ -54,7 +54,7 @@ fn a_ramp_has_its_floor_and_each_mode_its_connections() {
 #[test]
 fn a_limit_of_workers_is_found_as_a_knee() {
     let lab = Lab::new();
-    let bench = Bench::mock().target("mock", "{ latency = \"20ms\", workers = 16 }");
+    let bench = Bench::mock().target("mock.workers", "16").target("mock.latency", "\"20ms\"");
     lab.write("bench.toml", &bench.toml());
     let calibration = calibrated(&lab, &["--ramp", "4,64"]);
     let kept = &calibration.ramps[0];

@@ -204,6 +204,16 @@ fn one_request_by_another_client_makes_the_counts_disagree() {
         let log = lab.label("faulty").join(layout::RUNS).join(run).join(layout::STDOUT);
         fs::read_to_string(log).ok().filter(|text| text.ends_with('\n'))
     });
+    // The observer samples from just before the generator on.
+    wait_for("the load", || {
+        let run = lab.runs("faulty").pop()?;
+        lab.label("faulty")
+            .join(layout::RUNS)
+            .join(run)
+            .join(layout::RESOURCES)
+            .exists()
+            .then_some(())
+    });
     let address = log.trim().strip_prefix("listening http://").expect("the mock prints it");
     assert!(request(address).starts_with("HTTP/1.1 200"));
     assert!(!running.has_ended(), "the request came in time");

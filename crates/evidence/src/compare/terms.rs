@@ -230,6 +230,7 @@ pub fn select(comparison: &mut Comparison, options: &CompareOptions) -> Result<(
     let tables = &mut comparison.tables;
     tables.geomeans.retain(|geomean| shown(&geomean.metric));
     tables.cells.retain(|row| shown(&row.metric));
+    tables.sleep.retain(|row| shown(&row.metric));
     let Some(group) = &options.group else {
         return Ok(());
     };
@@ -252,6 +253,11 @@ pub fn select(comparison: &mut Comparison, options: &CompareOptions) -> Result<(
     let matches = |names: Vec<String>| names.iter().any(|name| words.get(name) == Some(&true));
     comparison.contrasts.retain(|contrast| matches(names_of(contrast)));
     tables.cells.retain(|row| matches(names_of_cell(&row.cell)));
+    let kept = &comparison.contrasts;
+    tables.sleep.retain(|row| {
+        kept.iter()
+            .any(|one| (&one.factor, &one.level, &one.cell) == (&row.factor, &row.level, &row.cell))
+    });
     Ok(())
 }
 
