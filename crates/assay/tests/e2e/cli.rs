@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use crate::support::{ASSAY, Bench, Lab, Running, meta, wait_for};
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 16] = [
+    "certify",
+    "calibrate",
+    "selftest",
     "run",
     "plan",
     "load",
