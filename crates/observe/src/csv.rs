@@ -149,7 +149,7 @@ mod tests {
             foreign_share: None,
             foreign_name: None,
         };
-        insta::assert_snapshot!(host_line(&host), @"5,sample,,,,,,,,,,");
+        insta::assert_snapshot!(host_line(&host), @"5,sample,,,,,,,,,,,,,,,,");
     }
 
     #[test]
@@ -198,6 +198,6 @@ mod tests {
             .into_iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        insta::assert_snapshot!(cells.join(" "), @"t_ns=1 edge=window_end busy_ns=2 idle_ns=3 steal_ns=4 load_1m=0.25 frequency_hz=5 temperature_millicelsius=-6 memory_available_bytes=7 foreign_pid=8 foreign_share=0.500 foreign_name=a_ _b__");
+        insta::assert_snapshot!(cells.join(" "), @"t_ns=1 edge=window_end busy_ns=2 idle_ns=3 steal_ns=4 load_1m=0.25 frequency_hz=5 temperature_millicelsius=-6 memory_available_bytes=7 frequency_share=0.875 interrupts=20 throttled_ns=21 thermal_throttles=22 time_wait=23 foreign_all_share=0.750 foreign_pid=8 foreign_share=0.500 foreign_name=a_ _b__");
     }
 }

@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn absent_sensors_are_unknown() {
         let fixture = Fixture::new();
-        fixture.write("proc/stat", "intr 5\n");
+        fixture.write("proc/stat", "ctxt 5\n");
         fixture.write("sys/class/thermal/thermal_zone0/temp", "broken");
         let mut sampler = HostSampler::new(&fixture.proc(), &fixture.sys());
         for edge in [Edge::Sample, Edge::WindowEnd] {
