@@ -4,6 +4,7 @@
 use lab::Opening;
 use record::calibration::{Calibration, CalibrationOf};
 use record::plan::{Model, Plan};
+use record::seal::Sealed;
 use record::units::HumanDuration;
 
 use crate::exit::Failure;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use record::certificate::{Certificate, CertificateOf, CertificateStub};
 use record::plan::Plan;
+use record::seal::Sealed;
 
 use crate::output::Output;
 use crate::state_dir;

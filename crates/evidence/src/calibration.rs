@@ -9,6 +9,7 @@ use record::digest::Digest;
 use record::layout;
 use record::meta::Meta;
 use record::plan::{Model, RunKind};
+use record::seal::Sealed;
 use record::units::HumanDuration;
 use record::{Effect, Format};
 use stats::knee;

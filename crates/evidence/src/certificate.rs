@@ -16,6 +16,7 @@ use record::certificate::{
     StallSeen, Step, Trial,
 };
 use record::plan::Model;
+use record::seal::Sealed;
 use record::units::HumanDuration;
 use stats::histogram;
 

@@ -10,6 +10,7 @@ use record::calibration::Calibration;
 use record::layout;
 use record::meta::{Build, Meta};
 use record::plan::{Plan, PlannedRun, RunKind};
+use record::seal::Sealed;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::error::LabError;

@@ -1,14 +1,11 @@
 //! The calibration of a host, a transport and a target: what a ramp of load says before any matrix
 //! is made. `assay.calibration`.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::Format;
-use crate::layout::{self, ReadError};
 use crate::meta::HostFacts;
+use crate::seal::Sealed;
 
 /// A calibration. Kept as one file with its own SHA-256.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,47 +144,13 @@ pub struct Price {
     pub generator_cpu_ns: Option<f64>,
 }
 
-/// A calibration that may not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CalibrationError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// It was changed after it was made.
-    #[error("`{path}` does not have the SHA-256 that it states: it was changed; calibrate anew")]
-    Changed {
-        /// The file.
-        path: String,
-    },
+impl Sealed for Calibration {
+    fn seal(&mut self) -> &mut String {
+        &mut self.sha256
+    }
 }
 
 impl Calibration {
-    /// Writes its own hash into it.
-    #[must_use]
-    pub fn sealed(mut self) -> Self {
-        self.sha256 = self.hash();
-        self
-    }
-
-    fn hash(&self) -> String {
-        let bare = Self { sha256: String::new(), ..self.clone() };
-        // Serialising these types cannot fail; nothing then is a hash that matches nothing.
-        let bytes = serde_json::to_vec(&bare).unwrap_or_default();
-        Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    /// Reads one and checks its hash.
-    ///
-    /// # Errors
-    /// Unreadable, another shape, or changed.
-    pub fn read(path: &Path) -> Result<Self, CalibrationError> {
-        let calibration: Self = layout::read_json(path)?;
-        if calibration.hash() != calibration.sha256 {
-            return Err(CalibrationError::Changed { path: path.display().to_string() });
-        }
-        Ok(calibration)
-    }
-
     /// The ramp of a connection mode of a bench: `new` is `close`, all else keeps them.
     #[must_use]
     pub fn ramp(&self, connections: &str) -> Option<&Ramp> {

@@ -1,14 +1,11 @@
 //! The certificate of a generator on a host: what it can be believed at, found by loading the mock,
 //! whose record is the truth. `assay.certificate`.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::Format;
-use crate::layout::{self, ReadError};
 use crate::meta::HostFacts;
+use crate::seal::Sealed;
 
 /// A certificate. Kept as one file with its own SHA-256.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -294,20 +291,6 @@ pub struct Finding {
     pub detail: String,
 }
 
-/// A certificate that may not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CertificateError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// It was changed after it was made.
-    #[error("`{path}` does not have the SHA-256 that it states: it was changed; certify anew")]
-    Changed {
-        /// The file.
-        path: String,
-    },
-}
-
 /// Why a certificate says nothing here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
@@ -328,33 +311,13 @@ impl std::fmt::Display for Unusable {
     }
 }
 
+impl Sealed for Certificate {
+    fn seal(&mut self) -> &mut String {
+        &mut self.sha256
+    }
+}
+
 impl Certificate {
-    /// Writes its own hash into it.
-    #[must_use]
-    pub fn sealed(mut self) -> Self {
-        self.sha256 = self.hash();
-        self
-    }
-
-    fn hash(&self) -> String {
-        let bare = Self { sha256: String::new(), ..self.clone() };
-        // Serialising these types cannot fail; nothing then is a hash that matches nothing.
-        let bytes = serde_json::to_vec(&bare).unwrap_or_default();
-        Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    /// Reads one and checks its hash.
-    ///
-    /// # Errors
-    /// Unreadable, another shape, or changed.
-    pub fn read(path: &Path) -> Result<Self, CertificateError> {
-        let certificate: Self = layout::read_json(path)?;
-        if certificate.hash() != certificate.sha256 {
-            return Err(CertificateError::Changed { path: path.display().to_string() });
-        }
-        Ok(certificate)
-    }
-
     /// Whether it speaks of `here` at `now_unix_ns`.
     ///
     /// # Errors

@@ -35,6 +35,7 @@ pub mod recording;
 pub mod redact;
 pub mod resolution;
 pub mod resources;
+pub mod seal;
 pub mod status;
 pub mod summary;
 pub mod thread_name;

@@ -5,6 +5,7 @@ use std::fs;
 use record::calibration::Calibration;
 use record::compare::Matrix;
 use record::layout;
+use record::seal::Sealed;
 
 use crate::support::{Bench, Lab, names, read};
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use record::certificate::Certificate;
+use record::seal::Sealed;
 use record::{Effect, layout};
 
 use crate::support::{Bench, Lab, names, read, reason};

@@ -1,8 +1,9 @@
 //! Ramps with a planted knee, a baseline that does not come back, failures, a silent target.
 
 use record::Summary;
-use record::calibration::{Calibration, CalibrationError};
+use record::calibration::Calibration;
 use record::plan::{LevelOf, Model};
+use record::seal::{SealError, Sealed};
 
 use super::calibration;
 use crate::samples::{self, SampleRun};
@@ -147,7 +148,7 @@ fn a_changed_calibration_is_no_calibration() {
     changed.ramps[0].knee = None;
     changed.made_utc.push('0');
     record::layout::write_json(&path, &changed).unwrap();
-    assert!(matches!(Calibration::read(&path), Err(CalibrationError::Changed { .. })));
+    assert!(matches!(Calibration::read(&path), Err(SealError::Changed { .. })));
     let mut here = calibration.of.clone();
     assert_eq!(calibration.of.difference(&here), None);
     here.model = "open".to_owned();

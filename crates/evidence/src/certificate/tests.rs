@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use record::certificate::{Bounds, Certificate, CertificateError, Unusable};
+use record::certificate::{Bounds, Certificate, Unusable};
 use record::mock::{Arrivals, Stall};
 use record::plan::{LevelOf, Model, TargetKind};
+use record::seal::{SealError, Sealed};
 
 use super::{Asked, STAGE, certificate};
 use crate::samples::{self, SampleRun};
@@ -203,7 +204,7 @@ fn a_changed_file_an_old_one_and_one_of_another_host_say_nothing() {
     assert_eq!(write(&certificate).unwrap(), certificate);
     let mut changed = certificate.clone();
     changed.honest_per_s = Some(1e6);
-    assert!(matches!(write(&changed), Err(CertificateError::Changed { .. })));
+    assert!(matches!(write(&changed), Err(SealError::Changed { .. })));
 
     let here = certificate.of.clone();
     assert_eq!(certificate.usable(&here, certificate.made_unix_ns), Ok(()));

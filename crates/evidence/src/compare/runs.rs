@@ -11,6 +11,7 @@ use record::compare::{LeftOut, Look};
 use record::digest::Digest;
 use record::layout;
 use record::plan::{Plan, RunKind};
+use record::seal::Sealed;
 
 use crate::error::EvidenceError;
 use crate::looks::read_looks;
