@@ -19,6 +19,8 @@ use crate::truth::{Lines, Says, Truth};
 
 /// Answers that one system call sends.
 const ANSWERS_PER_SEND: usize = 16;
+/// Bytes up to which the parts of one answer are joined before they are sent.
+const JOINED_BYTES: usize = 1024;
 
 /// What is to be done about one request, or about bytes that were none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,38 +273,67 @@ impl Connection {
 
     /// Sends what is left of the first `count` answers, as far as the kernel takes it.
     fn send(&mut self, count: usize, clock: impl Fn() -> u64) -> Result<usize, Errno> {
-        if self.queue.iter().take(count).all(|pending| pending.says.is_none()) {
-            return self.transmit(count, &[]);
+        // One answer is the usual case, and room for sixteen costs more than the answer itself.
+        if count == 1 {
+            let lines = self.begin::<1>(clock);
+            return self.transmit_one(&lines[0]);
         }
-        let mut lines = [Lines::NONE; ANSWERS_PER_SEND];
-        let now_ns = clock();
-        for (pending, lines) in self.queue.iter_mut().take(count).zip(&mut lines) {
-            pending.begun_ns.get_or_insert(now_ns);
-            *lines = pending.lines();
-        }
+        let lines = self.begin::<ANSWERS_PER_SEND>(clock);
         self.transmit(count, &lines)
     }
 
-    /// [`Connection::send`] with the lines of each answer.
+    /// The lines of the first `N` answers, which begin now if they have not begun.
+    fn begin<const N: usize>(&mut self, clock: impl Fn() -> u64) -> [Lines; N] {
+        let mut lines = [Lines::NONE; N];
+        if self.queue.iter().take(N).any(|pending| pending.says.is_some()) {
+            let now_ns = clock();
+            for (pending, lines) in self.queue.iter_mut().take(N).zip(&mut lines) {
+                pending.begun_ns.get_or_insert(now_ns);
+                *lines = pending.lines();
+            }
+        }
+        lines
+    }
+
+    /// Sends what is left of the first answer. Parts that are short are joined: a copy costs less
+    /// than a call with a list of parts.
+    fn transmit_one(&self, lines: &Lines) -> Result<usize, Errno> {
+        let Some(first) = self.queue.front() else { return Ok(0) };
+        let parts = first.answer.unsent(first.head_only, lines.bytes(), self.sent_bytes);
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        if let Some(whole) = parts.iter().find(|part| part.len() == length) {
+            return net::send(&self.socket, whole, SendFlags::NOSIGNAL);
+        }
+        if length > JOINED_BYTES {
+            let parts = parts.map(IoSlice::new);
+            let mut control = SendAncillaryBuffer::default();
+            return net::sendmsg(&self.socket, &parts, &mut control, SendFlags::NOSIGNAL);
+        }
+        let mut joined = [0; JOINED_BYTES];
+        let mut used = 0;
+        for part in parts {
+            joined[used..used + part.len()].copy_from_slice(part);
+            used += part.len();
+        }
+        net::send(&self.socket, &joined[..used], SendFlags::NOSIGNAL)
+    }
+
+    /// Sends what is left of the first `count` answers, each with its lines.
     fn transmit(&self, count: usize, lines: &[Lines]) -> Result<usize, Errno> {
-        // A peer that is gone is an error to be counted, not a signal.
-        let flags = SendFlags::NOSIGNAL;
         let mut parts = [IoSlice::new(&[]); 4 * ANSWERS_PER_SEND];
         let mut used = 0;
-        for (index, pending) in self.queue.iter().take(count).enumerate() {
+        for (index, (pending, lines)) in self.queue.iter().zip(lines).take(count).enumerate() {
             let sent_bytes = if index == 0 { self.sent_bytes } else { 0 };
-            let lines = lines.get(index).map_or(&[][..], Lines::bytes);
-            for part in pending.answer.unsent(pending.head_only, lines, sent_bytes) {
+            for part in pending.answer.unsent(pending.head_only, lines.bytes(), sent_bytes) {
                 if !part.is_empty() {
                     parts[used] = IoSlice::new(part);
                     used += 1;
                 }
             }
         }
-        if used == 1 {
-            return net::send(&self.socket, &parts[0], flags);
-        }
-        net::sendmsg(&self.socket, &parts[..used], &mut SendAncillaryBuffer::default(), flags)
+        let mut control = SendAncillaryBuffer::default();
+        // A peer that is gone is an error to be counted, not a signal.
+        net::sendmsg(&self.socket, &parts[..used], &mut control, SendFlags::NOSIGNAL)
     }
 
     /// Enters `bytes` sent; true when they complete an answer that ends the connection.

@@ -97,9 +97,12 @@ impl Lines {
     }
 }
 
-/// Writes `value` over zeros, to the right.
+/// Writes `value` over zeros, to the right; those before it stay.
 fn digits(place: &mut [u8], mut value: u64) {
     for digit in place.iter_mut().rev() {
+        if value == 0 {
+            return;
+        }
         *digit = b'0' + (value % 10) as u8;
         value /= 10;
     }

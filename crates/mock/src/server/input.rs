@@ -17,14 +17,13 @@ use crate::site::Ask;
 use crate::treatment::{Reply, Treatment};
 
 impl Server {
-    /// Takes the requests out of what was received: `bytes`, behind what was left over.
-    pub(super) fn parse(&mut self, slot: u32, bytes: &[u8]) {
+    /// Takes the requests out of what was received at `now_ns`: `bytes`, behind what was left over.
+    pub(super) fn parse(&mut self, slot: u32, bytes: &[u8], now_ns: u64) {
         let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
         if connection.input_over {
             // After the last request, or while lingering: discarded.
             return;
         }
-        let now_ns = Monotonic.now_ns();
         let mut received = mem::take(&mut connection.received);
         if received.is_empty() {
             // The usual case: whole requests, which need not be copied.
@@ -133,7 +132,7 @@ impl Server {
         connection.peer_closed = true;
         if connection.held {
             // A full queue held requests back; now they are settled.
-            self.parse(slot, &[]);
+            self.parse(slot, &[], Monotonic.now_ns());
         }
         let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
         if connection.input_over {

@@ -320,7 +320,8 @@ impl Server {
                 continue;
             }
             connection.armed = false;
-            self.advance(owner.slot);
+            // Not the instant of the first: those before it took time.
+            self.advance(owner.slot, Monotonic.now_ns());
         }
         woken
     }
@@ -378,7 +379,7 @@ impl Server {
         if flags.intersects(input) {
             self.read(owner.slot);
         } else {
-            self.advance(owner.slot);
+            self.advance(owner.slot, Monotonic.now_ns());
         }
     }
 
@@ -386,6 +387,7 @@ impl Server {
     fn read(&mut self, slot: u32) {
         let mut scratch = mem::take(&mut self.scratch);
         let mut gone = false;
+        let mut read_ns = None;
         while let Some(connection) = self.slots[slot as usize].connection.as_mut() {
             match net::recv(&connection.socket, &mut scratch[..], RecvFlags::empty()) {
                 Ok((0, _)) => {
@@ -394,7 +396,8 @@ impl Server {
                 }
                 Ok((bytes, _)) => {
                     let more = connection.peer_closed;
-                    self.parse(slot, &scratch[..bytes]);
+                    let now_ns = *read_ns.insert(Monotonic.now_ns());
+                    self.parse(slot, &scratch[..bytes], now_ns);
                     if !more {
                         break;
                     }
@@ -412,12 +415,13 @@ impl Server {
         if gone {
             self.close(slot);
         } else {
-            self.advance(slot);
+            // What is due at once is done as of when it was read: a clock less for each request.
+            self.advance(slot, read_ns.unwrap_or_else(|| Monotonic.now_ns()));
         }
     }
 
-    /// Does what is due on a connection, and arranges for what comes next.
-    fn advance(&mut self, slot: u32) {
+    /// Does what is due at `now_ns` on a connection, and arranges for what comes next.
+    fn advance(&mut self, slot: u32, mut now_ns: u64) {
         loop {
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
             if connection.linger_until_ns.is_some() {
@@ -426,7 +430,6 @@ impl Server {
                 }
                 return;
             }
-            let now_ns = Monotonic.now_ns();
             let clock = || Monotonic.now_ns();
             let progress = connection.advance(&mut self.ledger, now_ns, clock);
             let room = connection.queue.len() < self.limits.pipelined;
@@ -445,7 +448,8 @@ impl Server {
                 }
                 Progress::Finished => return self.finish(slot, now_ns),
                 Progress::Blocked | Progress::Waiting(_) if connection.held && room => {
-                    self.parse(slot, &[]);
+                    now_ns = Monotonic.now_ns();
+                    self.parse(slot, &[], now_ns);
                     continue;
                 }
                 Progress::Waiting(_) if connection.peer_closed => return self.close(slot),
@@ -528,7 +532,7 @@ impl Server {
             let Some(connection) = self.slots[slot].connection.as_mut() else { continue };
             if connection.progress_ns.is_some_and(|progress_ns| progress_ns <= oldest_ns) {
                 refuse(connection, &mut self.ledger, &self.answers, Refusal::Stalled, now_ns);
-                self.advance(slot as u32);
+                self.advance(slot as u32, now_ns);
             }
         }
         if !self.accepting && self.open_connections() < self.limits.connections {
