@@ -401,7 +401,8 @@ pub struct Contrast {
     pub verdict: String,
     /// `uncontrolled`, `odd_pairs`, `undecidable`, ...
     pub flags: Vec<String>,
-    /// The null contrast that stands beside it: `null in *+1k`; `None` when uncontrolled.
+    /// The null contrasts that stand beside it, of the baseline and of the level where it has one:
+    /// `null in *+1k, null-k6 in *+1k`; `None` when uncontrolled.
     #[serde(default)]
     pub null_arm: Option<String>,
     /// Margin of the verdict, percent.

@@ -58,6 +58,9 @@ pub struct Question<'a> {
     pub higher_is_better: bool,
     /// A contrast of a thing with itself in the same matrix.
     pub null: Option<&'a [f64]>,
+    /// Log-ratios of the level against itself, where the matrix has that too: the quiet of one arm
+    /// says nothing of another program's.
+    pub level_null: Option<&'a [f64]>,
     /// A contrast with a known slowdown in the same matrix, for a metric that it worsens.
     pub positive: Option<&'a [f64]>,
     /// Two-sided error: the interval is at `1 - alpha`, equivalence at `1 - 2 alpha`.
@@ -68,7 +71,15 @@ impl<'a> Question<'a> {
     /// A question without controls at [`ALPHA`].
     #[must_use]
     pub fn new(log_ratios: &'a [f64], margin: f64, higher_is_better: bool) -> Self {
-        Self { log_ratios, margin, higher_is_better, null: None, positive: None, alpha: ALPHA }
+        Self {
+            log_ratios,
+            margin,
+            higher_is_better,
+            null: None,
+            level_null: None,
+            positive: None,
+            alpha: ALPHA,
+        }
     }
 }
 
@@ -139,7 +150,8 @@ pub fn judge(question: &Question<'_>) -> Verdict {
         flags.push(UNCONTROLLED);
     }
     let missed = positive_seen == Some(false);
-    let differs = null.is_some_and(|pairs| null_differs(pairs, bound));
+    let level_null = question.level_null.filter(controls);
+    let differs = null.into_iter().chain(level_null).any(|pairs| null_differs(pairs, bound));
     let word = if log_ratios.len() < FEWEST_PAIRS as usize || by_ranks.outer.is_none() {
         flags.push(FEW_PAIRS);
         Word::Inconclusive

@@ -128,6 +128,35 @@ fn a_missed_positive_control_voids_the_primary_metric_alone() {
     assert_eq!(throughput(&comparison, "slow").verdict, "slower");
 }
 
+/// K-076: two programs, each with a null of its own. One that differs withholds the verdict, whichever
+/// it is, and with both near zero the verdict is there.
+#[test]
+fn each_arm_has_a_null_that_can_void_the_contrast() {
+    let of_both = |level_null: [f64; 2]| {
+        let mut label = twelve(-0.05);
+        let null_slow = level("null-slow", 3, Some("slow"));
+        let noise = spread(12, level_null[0], level_null[1]);
+        for ((block, d), nothing) in (1..).zip(spread(12, -0.05, 0.004)).zip(noise) {
+            let value = BASE * (d + nothing).exp();
+            label.run(block, 4, std::slice::from_ref(&null_slow), value);
+        }
+        label.compared()
+    };
+    let quiet = of_both([0.0, 0.003]);
+    let slow = throughput(&quiet, "slow");
+    assert_eq!(slow.verdict, "slower", "{:?}", slow.flags);
+    assert_eq!(slow.null_arm.as_deref(), Some("null in *, null-slow in *"));
+    // Arm B against itself is 3 % apart; arm A's null passes.
+    let noisy = of_both([0.03, 0.003]);
+    assert_eq!(throughput(&noisy, "null").verdict, "equivalent");
+    assert_eq!(throughput(&noisy, "null-slow").verdict, "void");
+    let slow = throughput(&noisy, "slow");
+    assert_eq!(slow.verdict, "void");
+    assert!(flagged(slow, "null_differs"), "{:?}", slow.flags);
+    let own = throughput(&noisy, "null").null_arm.as_deref();
+    assert_eq!(own, None, "a null is its own");
+}
+
 /// K-194: the noise floor is that of the row. Both rows have the same delta; the null of one of
 /// them is noisy.
 #[test]

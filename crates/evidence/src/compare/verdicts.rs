@@ -109,6 +109,21 @@ impl<'r, 'a> Controls<'r, 'a> {
         if row.null { Some(row) } else { closest(&self.nulls, row) }
     }
 
+    /// The null of the level itself, beside that of its baseline: how quiet one program is says
+    /// nothing of another (K-076).
+    fn level_null_of(&self, row: &Row<'_>) -> Option<&'r Row<'a>> {
+        if row.null {
+            return None;
+        }
+        let of_level: Vec<&'r Row<'a>> = self
+            .nulls
+            .iter()
+            .filter(|null| null.arms.baseline == row.arms.level)
+            .copied()
+            .collect();
+        closest(&of_level, row)
+    }
+
     /// The positive control beside a row. Only the primary metric has one: a slowdown by
     /// sleeping or by a quota must move that and need not move every other. Controls are not
     /// judged by each other.
@@ -139,11 +154,14 @@ fn contrast<'r, 'a>(row: &'r Row<'a>, controls: &Controls<'r, 'a>, terms: &Terms
     let enough = |row: &&Row<'_>| row.log_ratios.len() >= FEWEST_PAIRS as usize;
     let null = controls.null_of(row).filter(enough);
     let null_ratios = null.map(Row::ratios);
+    let level_null = controls.level_null_of(row).filter(enough);
+    let level_null_ratios = level_null.map(Row::ratios);
     let positive = controls.positive_of(row).filter(enough);
     let positive_ratios = positive.map(Row::ratios);
     let share = terms.margin(&row.metric);
     let judged = judge(&Question {
         null: null_ratios.as_deref(),
+        level_null: level_null_ratios.as_deref(),
         positive: positive_ratios.as_deref(),
         alpha: terms.alpha,
         ..Question::new(&own, share, row.higher_is_better)
@@ -180,9 +198,7 @@ fn contrast<'r, 'a>(row: &'r Row<'a>, controls: &Controls<'r, 'a>, terms: &Terms
         null: row.null,
         verdict: word(row, &judged).as_str().to_owned(),
         flags: Vec::new(),
-        null_arm: null
-            .filter(|_| !row.null)
-            .map(|null| format!("{} in {}", null.arms.level, null.arms.cell)),
+        null_arm: if row.null { None } else { null_arms(null, level_null) },
         margin_percent: Some(share * 100.0),
         minimum_detectable_percent: judged.minimum_detectable.map(percent),
         needed_pairs: judged.needed_pairs,
@@ -264,6 +280,17 @@ fn positive_arm(row: &Row<'_>, beside: Option<&Row<'_>>) -> Option<String> {
         "missed"
     };
     Some(format!("{} in {}: {said}", control.arms.level, control.arms.cell))
+}
+
+/// The nulls beside a row: its baseline's, and its level's where there is one.
+fn null_arms(null: Option<&Row<'_>>, level_null: Option<&Row<'_>>) -> Option<String> {
+    let mut names: Vec<String> = [null, level_null]
+        .into_iter()
+        .flatten()
+        .map(|null| format!("{} in {}", null.arms.level, null.arms.cell))
+        .collect();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// The effective paths that the factor's two levels set.

@@ -93,7 +93,7 @@ pub const CONDITIONS: &[Condition] = &[
     Condition {
         name: "null_differs",
         power: Power::Voids,
-        meaning: "the null arm shows a difference of a thing with itself",
+        meaning: "a null of the baseline or of the level shows a difference of a thing with itself",
         bound: "95 % interval, or a point outside the margin",
         test: "a_null_that_differs_voids_what_it_controls",
     },
