@@ -147,7 +147,7 @@ fn design_text(design: &CalibrationDesign) -> String {
     }
     text.push_str(&format!("again-{lowest} = {}\n", set(lowest)));
     text.push_str(
-        "\n[matrix]\nblocks = 1\nnest = [\"mode\", \"point\"]\norder = \"fixed\"\n\n\
+        "\n[matrix]\nblocks = 1\ngap = \"0s\"\nnest = [\"mode\", \"point\"]\norder = \"fixed\"\n\n\
          [gates]\nwindow = \"100ms\"\nrequests = 1\n",
     );
     text

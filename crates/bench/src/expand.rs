@@ -107,7 +107,7 @@ fn expand_sources(
     merge(&mut matrix_table, &table_of(&set, "matrix"), Some(&"--set".into()));
     // These two are no part of a cell, so a reference in them has nothing to refer to.
     let effective = Reading { stage: Stage::Effective, problems, keys: None };
-    let matrix = effective_matrix(&matrix_table, input.overrides, &effective);
+    let mut matrix = effective_matrix(&matrix_table, input.overrides, &effective);
     let mut compare_table = file.compare.clone();
     merge(&mut compare_table, &table_of(&set, "compare"), Some(&"--set".into()));
     let drafted = compare::compare(&mut written(&compare_table, "compare"), &effective);
@@ -146,6 +146,7 @@ fn expand_sources(
     }
     let unused = unused_tables(&file, &cells);
     let design = Design::new(&factors, combinations, cells);
+    let gap_ns = *matrix.gap_ns.get_or_insert_with(|| churn_ns(&design.cells));
     if let Some((first, second, port)) = design.port_clash() {
         let message = format!("targets `{first}` and `{second}` are up together on port {port}");
         let fresh = file.targets.values().find_map(|node| node.as_table()?.get("fresh"));
@@ -219,7 +220,7 @@ fn expand_sources(
         order: matrix.order.describe(),
         orders: matrix.order.by_factor(),
         blocks: total,
-        gap_ns: matrix.gap_ns,
+        gap_ns,
         runs,
         cpus,
         gates,
@@ -370,6 +371,13 @@ fn check_only(file: &BenchFile, factors: &Factors, reading: &Reading) {
     }
 }
 
+/// How long to wait between runs of these cells, ns: where one of them opens a connection for each
+/// request, until most of what the run before left in TIME_WAIT is gone.
+fn churn_ns(cells: &[Cell]) -> u64 {
+    let churns = cells.iter().any(|cell| cell.effective.load.connections == "new");
+    if churns { record::plan::Gates::default().gap_ns } else { 0 }
+}
+
 /// `[matrix]` with the command line's part.
 fn effective_matrix(table: &Table, overrides: &Overrides, reading: &Reading) -> Matrix {
     let mut matrix = settings::matrix(&mut written(table, "matrix"), reading);
@@ -382,7 +390,7 @@ fn effective_matrix(table: &Table, overrides: &Overrides, reading: &Reading) -> 
     }
     if overrides.quick {
         matrix.blocks = 1;
-        matrix.gap_ns = 0;
+        matrix.gap_ns = Some(0);
     }
     matrix
 }
@@ -585,7 +593,7 @@ fn schedule(
         let estimate = estimate::estimate(
             &runs,
             |run| by_name[run.cell.as_str()],
-            matrix.gap_ns,
+            matrix.gap_ns.unwrap_or_default(),
             matrix.timeout_ns,
         );
         Some(Scheduled { nest, blocks, runs, estimate, moved_outside: moved })

@@ -104,7 +104,8 @@ pub(crate) enum WarmupRun {
 #[derive(Debug, Clone)]
 pub(crate) struct Matrix {
     pub(crate) blocks: u32,
-    pub(crate) gap_ns: u64,
+    /// `None` is `auto`: what the cells need.
+    pub(crate) gap_ns: Option<u64>,
     /// With the place of each name, to point at one that is no varied factor.
     pub(crate) nest: Option<Vec<String>>,
     pub(crate) order: Order,
@@ -122,7 +123,7 @@ pub(crate) fn matrix(fields: &mut Fields<'_>, reading: &Reading) -> Matrix {
         blocks: fields
             .get("blocks", reading, |node| Whole { min: 1, max: MAX_BLOCKS }.read_u32(node))
             .unwrap_or(1),
-        gap_ns: fields.get("gap", reading, read::duration).unwrap_or(0),
+        gap_ns: fields.get("gap", reading, gap).flatten(),
         nest: fields.get("nest", reading, |node| read::list(node, read::text)),
         order: fields.get("order", reading, order).unwrap_or(Order::All(Policy::Balanced)),
         seed: fields
@@ -156,6 +157,15 @@ fn order(node: &Node) -> Read<Order> {
             Ok(Order::By(by?))
         }
     }
+}
+
+/// A pause between runs, ns; `None` is `auto`.
+fn gap(node: &Node) -> Read<Option<u64>> {
+    if node.as_text() == Some("auto") {
+        return Ok(None);
+    }
+    let or_auto = |bad: Bad| bad.help("or write `\"auto\"`");
+    read::duration(node).map(Some).map_err(or_auto)
 }
 
 fn warmup_run(node: &Node) -> Read<WarmupRun> {
@@ -205,6 +215,7 @@ pub(crate) fn gates(fields: &mut Fields<'_>, reading: &Reading) -> Gates {
         *bound = fields.get(key, reading, read).unwrap_or(*bound);
     };
     set("window", read::duration, &mut gates.window_ns);
+    set("gap", read::duration, &mut gates.gap_ns);
     set("lag_base", read::some_duration, &mut gates.lag_base_ns);
     set("samples", count, &mut gates.observer_samples);
     set("requests", count, &mut gates.requests);

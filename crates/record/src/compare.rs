@@ -150,6 +150,9 @@ pub struct CellRow {
     pub formula: Option<String>,
     /// Every valid value by block.
     pub values: Vec<(u32, f64)>,
+    /// How busy the generator was at most in a run of the cell, as a share of its cores.
+    #[serde(default)]
+    pub generator_busy_share: Option<f64>,
     /// `unstable`, `few_runs`, ...; contamination facts of the worst run.
     #[serde(default)]
     pub flags: Vec<String>,

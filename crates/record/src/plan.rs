@@ -509,6 +509,8 @@ pub struct Gates {
     pub start_temperature_celsius: u64,
     /// `load_average`: largest one-minute load average over the number of cores.
     pub load_average_share: f64,
+    /// `gap`: shortest pause after a run that left sockets in TIME_WAIT, ns.
+    pub gap_ns: u64,
     /// `generator_cluster`: width of the band of throughput in which three targets or more, each
     /// with a busy generator, are taken for measurements of the generator.
     pub cluster_share: f64,
@@ -546,6 +548,7 @@ impl Default for Gates {
             speed_share: 0.05,
             start_temperature_celsius: 80,
             load_average_share: 2.0,
+            gap_ns: 35_000_000_000,
             cluster_share: 0.05,
         }
     }

@@ -8,8 +8,10 @@ use crate::section::Section;
 use crate::text::{NONE, in_unit, share};
 
 /// Names of the columns of one metric.
-const HEADER: [&str; 7] =
-    ["cell", "valid", "median", "interval", "coverage", "± half range", "runs"];
+const HEADER: [&str; 8] =
+    ["cell", "valid", "median", "interval", "coverage", "± half range", "generator", "runs"];
+/// The gate that says of a generator that it was busy enough to colour the figures.
+const TOO_BUSY: &str = "generator_cpu_flag";
 /// Columns of the strip of dots.
 const STRIP: usize = 15;
 
@@ -57,7 +59,7 @@ pub(crate) fn one_table(tables: &Tables) -> Vec<Section> {
     let table = Section {
         title: "Cells, median over valid runs".to_owned(),
         header,
-        align: "llrrrrrll",
+        align: "llrrrrrrll",
         rows: by_metric.into_iter().flat_map(|(_, rows)| rows).collect(),
         lines: Vec::new(),
     };
@@ -99,7 +101,7 @@ fn of_metric(cells: &[CellRow], metric: &str) -> Section {
     Section {
         title: format!("cells: {metric} ({}; {how})", rows[0].kind),
         header: HEADER.to_vec(),
-        align: "lrrrrrl",
+        align: "lrrrrrrl",
         rows: rows.into_iter().map(row).collect(),
         lines: Vec::new(),
     }
@@ -122,8 +124,16 @@ fn row(row: &CellRow) -> Vec<String> {
         ),
         row.coverage.map_or_else(|| NONE.to_owned(), |c| format!("{:.1} %", c * 100.0)),
         row.half_range_share.map_or_else(|| NONE.to_owned(), |s| format!("{:.2} %", s * 100.0)),
+        generator(row),
         strip(row),
     ]
+}
+
+/// How busy the generator was at most, of its cores; with a mark where a gate says too busy.
+fn generator(row: &CellRow) -> String {
+    let mark = if row.flags.iter().any(|flag| flag == TOO_BUSY) { " !" } else { "" };
+    row.generator_busy_share
+        .map_or_else(|| NONE.to_owned(), |share| format!("{:.0} %{mark}", share * 100.0))
 }
 
 /// Every run on a line from the smallest to the largest value: `o` one, `8` two, `#` more.

@@ -62,6 +62,7 @@ fn cell(cell: &str, metric: &str, unit: &str, values: &[f64]) -> CellRow {
         kind: "measured".to_owned(),
         formula: None,
         values: (1..).zip(values.iter().copied()).collect(),
+        generator_busy_share: Some(0.62),
         flags: Vec::new(),
     }
 }
@@ -71,7 +72,8 @@ fn cells() -> Tables {
     Tables {
         cells: vec![
             CellRow {
-                flags: vec!["timeouts".to_owned()],
+                generator_busy_share: Some(0.82),
+                flags: vec!["timeouts".to_owned(), "generator_cpu_flag".to_owned()],
                 ..cell("plain", "throughput", "/s", &[810.0, 800.0, 820.0])
             },
             CellRow {
@@ -151,12 +153,12 @@ fn one_fact_of_many_cells_is_one_line() {
 /// D5, A-109..A-111, K-150: a coverage that is not 95 %, a lone run, dots, the worst run.
 #[test]
 fn cells_show_their_true_coverage_every_run_and_every_doubt() {
-    insta::assert_snapshot!(beside(cells(), Show::Primary), @r"
+    insta::assert_snapshot!(beside(cells(), Show::Primary), @"
     cells: throughput (measured; median over valid runs)
-    cell    valid    median            interval  coverage  ± half range  runs
-    plain     3/3   810.0/s  [800.0/s, 820.0/s]    75.0 %        1.23 %  o------o------o
-    pooled    1/3  excluded                   -         -             -  -------o-------
-    noisy     3/3   800.0/s  [700.0/s, 900.0/s]    75.0 %       12.50 %  o------o------o
+    cell    valid    median            interval  coverage  ± half range  generator  runs
+    plain     3/3   810.0/s  [800.0/s, 820.0/s]    75.0 %        1.23 %     82 % !  o------o------o
+    pooled    1/3  excluded                   -         -             -       62 %  -------o-------
+    noisy     3/3   800.0/s  [700.0/s, 900.0/s]    75.0 %       12.50 %       62 %  o------o------o
     doubts about cells, by the worst of their runs
     - few_runs: pooled with 1 of 3 runs valid is shown and excluded: a cell counts from 2 valid runs on
     - unstable: target.rss_peak of plain from 19.07 MiB to 401 MiB: identical runs, so probably a race or the depth of a queue; not averaged
@@ -167,18 +169,18 @@ fn cells_show_their_true_coverage_every_run_and_every_doubt() {
 
 #[test]
 fn all_cells_carry_kind_and_formula() {
-    insta::assert_snapshot!(beside(cells(), Show::All), @r"
+    insta::assert_snapshot!(beside(cells(), Show::All), @"
     cells: throughput (measured; median over valid runs)
-    cell    valid    median            interval  coverage  ± half range  runs
-    plain     3/3   810.0/s  [800.0/s, 820.0/s]    75.0 %        1.23 %  o------o------o
-    pooled    1/3  excluded                   -         -             -  -------o-------
-    noisy     3/3   800.0/s  [700.0/s, 900.0/s]    75.0 %       12.50 %  o------o------o
+    cell    valid    median            interval  coverage  ± half range  generator  runs
+    plain     3/3   810.0/s  [800.0/s, 820.0/s]    75.0 %        1.23 %     82 % !  o------o------o
+    pooled    1/3  excluded                   -         -             -       62 %  -------o-------
+    noisy     3/3   800.0/s  [700.0/s, 900.0/s]    75.0 %       12.50 %       62 %  o------o------o
     cells: target.cpu_per_request (derived; target.cpu / requests, each a median over valid runs)
-    cell   valid   median  interval  coverage  ± half range  runs
-    plain    3/3  40.0 us         -         -        1.25 %  8-------------o
+    cell   valid   median  interval  coverage  ± half range  generator  runs
+    plain    3/3  40.0 us         -         -        1.25 %       62 %  8-------------o
     cells: target.rss_peak (sampled; median over valid runs)
-    cell   valid    median  interval  coverage  ± half range  runs
-    plain    3/3  unstable         -         -             -  8-------------o
+    cell   valid    median  interval  coverage  ± half range  generator  runs
+    plain    3/3  unstable         -         -             -       62 %  8-------------o
     doubts about cells, by the worst of their runs
     - few_runs: pooled with 1 of 3 runs valid is shown and excluded: a cell counts from 2 valid runs on
     - unstable: target.rss_peak of plain from 19.07 MiB to 401 MiB: identical runs, so probably a race or the depth of a queue; not averaged
@@ -382,14 +384,14 @@ fn the_page_has_them_as_markdown() {
     assert!(from < contrasts);
     let cells = text.find("### Cells").unwrap();
     let end = text.find("## Runs").unwrap();
-    insta::assert_snapshot!(text[cells..end].trim_end(), @r"
+    insta::assert_snapshot!(text[cells..end].trim_end(), @"
     ### Cells, median over valid runs
 
-    | metric | cell | valid | median | interval | coverage | ± half range | runs | kind |
-    |---|---|---:|---:|---:|---:|---:|---|---|
-    | throughput | plain | 3/3 | 810.0/s | [800.0/s, 820.0/s] | 75.0 % | 1.23 % | o------o------o | measured |
-    | throughput | pooled | 1/3 | excluded | - | - | - | -------o------- | measured |
-    | throughput | noisy | 3/3 | 800.0/s | [700.0/s, 900.0/s] | 75.0 % | 12.50 % | o------o------o | measured |
+    | metric | cell | valid | median | interval | coverage | ± half range | generator | runs | kind |
+    |---|---|---:|---:|---:|---:|---:|---:|---|---|
+    | throughput | plain | 3/3 | 810.0/s | [800.0/s, 820.0/s] | 75.0 % | 1.23 % | 82 % ! | o------o------o | measured |
+    | throughput | pooled | 1/3 | excluded | - | - | - | 62 % | -------o------- | measured |
+    | throughput | noisy | 3/3 | 800.0/s | [700.0/s, 900.0/s] | 75.0 % | 12.50 % | 62 % | o------o------o | measured |
 
     ### doubts about cells, by the worst of their runs
 

@@ -450,6 +450,7 @@ fn a_sound_digest() {
     | load_average | 12.5 % | 200 % | yes | flag |
     | port_ceiling | - | 100 % | - | flag |
     | port_time | - | - | - | flag |
+    | gap | - | 35 | - | flag |
     | frequency | - | 10 % | - | flag |
     | clock_variance | - | 15 % | - | flag |
     | speed | - | 5 % | - | flag |
@@ -645,50 +646,50 @@ fn a_matrix_on_one_page() {
 
     ### Cells, median over valid runs, host f2c21f90
 
-    | metric | cell | valid | median | interval | coverage | ± half range | runs | kind |
-    |---|---|---:|---:|---:|---:|---:|---|---|
-    | throughput | base | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | throughput | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | p50 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p50 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p90 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p90 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p95 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p95 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p99 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p99 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p999 | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | p999 | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | failures | base | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | failures | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | target.cpu_per_request | base | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | target.cpu_per_request | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | throughput_per_core | base | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | throughput_per_core | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | target.rss_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.rss_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | generator.cpu_per_request | base | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | generator.cpu_per_request | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | connections | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | connections | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | connections_per_request | base | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | connections_per_request | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | host.steal | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | host.steal | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | in_flight_peak | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | in_flight_peak | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | queued_peak | base | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | queued_peak | slow | 1/1 | excluded | - | - | - | -------o------- | measured |
-    | target.cores | base | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | target.cores | slow | 1/1 | excluded | - | - | - | -------o------- | derived |
-    | target.cpu | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.cpu | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.descriptors_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.descriptors_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.pss_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.pss_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.threads_peak | base | 1/1 | excluded | - | - | - | -------o------- | sampled |
-    | target.threads_peak | slow | 1/1 | excluded | - | - | - | -------o------- | sampled |
+    | metric | cell | valid | median | interval | coverage | ± half range | generator | runs | kind |
+    |---|---|---:|---:|---:|---:|---:|---:|---|---|
+    | throughput | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | throughput | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | p50 | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p50 | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p90 | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p90 | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p95 | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p95 | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p99 | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p99 | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p999 | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | p999 | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | failures | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | failures | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | target.cpu_per_request | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | target.cpu_per_request | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | throughput_per_core | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | throughput_per_core | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | target.rss_peak | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.rss_peak | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | generator.cpu_per_request | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | generator.cpu_per_request | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | connections | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | connections | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | connections_per_request | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | connections_per_request | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | host.steal | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | host.steal | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | in_flight_peak | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | in_flight_peak | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | queued_peak | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | queued_peak | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | measured |
+    | target.cores | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | target.cores | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | derived |
+    | target.cpu | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.cpu | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.descriptors_peak | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.descriptors_peak | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.pss_peak | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.pss_peak | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.threads_peak | base | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
+    | target.threads_peak | slow | 1/1 | excluded | - | - | - | 10 % | -------o------- | sampled |
 
     ### doubts about cells, by the worst of their runs
 

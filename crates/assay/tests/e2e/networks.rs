@@ -50,6 +50,38 @@ fn a_run_that_closes_its_connections_is_held_against_the_ports_of_its_namespace(
     lab.assert_nothing_runs();
 }
 
+/// K-109: runs back to back, each of which leaves 300 of 1,000 ports waiting.
+#[test]
+fn runs_back_to_back_on_new_connections_are_flagged() {
+    let namespace = Namespace::new();
+    namespace.set("net.ipv4.ip_local_port_range", "40000 40999");
+    let lab = Lab::new();
+    let bench = Bench::mock()
+        .load("users", "1")
+        .load("warmup", "0")
+        .load("measure", "300")
+        .load("connections", "\"new\"")
+        .matrix("blocks", "2")
+        .matrix("warmup_run", "false")
+        .matrix("gap", "\"0s\"");
+    let digests = |label: &str| {
+        ["01-01-only", "02-01-only"]
+            .map(|run| crate::support::digest(&lab.label(label).join("runs").join(run)))
+    };
+    let flagged = |digest: &record::digest::Digest| {
+        digest.validity.reasons.iter().any(|reason| reason.gate == "gap")
+    };
+    namespace.run(|| lab.run(&bench, "churn", &[]).expect(0));
+    let [first, second] = digests("churn");
+    // Nothing was before the first.
+    assert_eq!([flagged(&first), flagged(&second)], [false, true]);
+    assert!(second.host.time_wait.is_some_and(|waiting| waiting >= 300), "{:?}", second.host);
+    // What is left of those would be flagged too: another network.
+    let namespace = Namespace::new();
+    namespace.run(|| lab.run(&bench, "kept", &["load.connections=per-user"]).expect(0));
+    assert!(!digests("kept").iter().any(flagged));
+}
+
 /// K-117, E-018: the clamp is printed, and both numbers are in the record.
 #[test]
 fn a_backlog_that_the_kernel_clamps_is_said() {

@@ -93,6 +93,8 @@ shape! {
     Weight = { "type": "number", "exclusiveMinimum": 0 };
     #[doc = "A value of a swept key."]
     Swept = { "type": ["string", "integer", "number", "boolean", "array"] };
+    #[doc = "A pause: `auto` is what the cells need."]
+    Gap = { "anyOf": [{ "const": "auto" }, { "$ref": "#/$defs/Duration" }] };
     #[doc = "Whether instances get a discarded first run: `auto` for those of several runs."]
     WarmupRun = { "enum": ["auto", true, false] };
 }
@@ -544,7 +546,7 @@ pub(super) struct Matrix {
     #[schemars(range(min = 1, max = 1000))]
     blocks: Option<u32>,
     /// Pause between runs.
-    gap: Option<Duration>,
+    gap: Option<Gap>,
     /// Varied factors, outermost first.
     nest: Option<Vec<String>>,
     /// How levels are ordered, of all factors or by factor.
@@ -685,6 +687,8 @@ pub(super) struct Gates {
     start_temperature: Option<u64>,
     /// Largest one-minute load average over the number of cores.
     load_average: Option<Share>,
+    /// Shortest pause after a run that left sockets behind.
+    gap: Option<Duration>,
     /// Width of the band of throughput in which busy generators measure themselves.
     generator_cluster: Option<Share>,
 }

@@ -284,34 +284,35 @@ bench.toml:2:1: `3` is not a table
 #[test]
 fn matrix() {
     assert_snapshot!(refused(&chosen("[matrix]\nblocks = 0\ngap = 5\nnest = [\"targt\"]\norder = \"random\"\nseed = -1\nwarmup_run = \"no\"\nbring_up_share = 20\n[observe]\ninterval = \"1ms\"\n[compare]\nprimary = \"p42\"")), @r#"
-bench.toml:13:10: `0` is not a whole number from 1 to 1000
-  13 | blocks = 0
-     |          ^
-bench.toml:14:7: `5` is not a duration; write `"5s"`
-  14 | gap = 5
-     |       ^
-bench.toml:15:9: `targt` in `nest` is no varied factor; nearest `target`
-  15 | nest = ["targt"]
-     |         ^^^^^^^
-bench.toml:16:9: `random` is no value of `order`; valid: `balanced`, `fixed`, `shuffle`
-  16 | order = "random"
-     |         ^^^^^^^^
-bench.toml:17:8: `-1` is not a whole number from 0 to 9223372036854775807
-  17 | seed = -1
-     |        ^^
-bench.toml:18:14: `no` is no value of `warmup_run`; valid: `"auto"`, `true`, `false`
-  18 | warmup_run = "no"
-     |              ^^^^
-bench.toml:19:18: `20` is not a percentage; write `"0.1%"`
-  19 | bring_up_share = 20
-     |                  ^^
-bench.toml:21:12: `1ms` is not from `10ms` to `1h`
-  21 | interval = "1ms"
-     |            ^^^^^
-bench.toml:23:11: `p42` is no value of `primary`; valid: `throughput`, `p50`, `p90`, `p95`, `p99`, `p999`, `failures`, `time`, `target.cpu_per_request`, `generator.cpu_per_request`
-  23 | primary = "p42"
-     |           ^^^^^
-"#);
+    bench.toml:13:10: `0` is not a whole number from 1 to 1000
+      13 | blocks = 0
+         |          ^
+    bench.toml:14:7: `5` is not a duration; write `"5s"`
+      14 | gap = 5
+         |       ^
+         = help: or write `"auto"`
+    bench.toml:15:9: `targt` in `nest` is no varied factor; nearest `target`
+      15 | nest = ["targt"]
+         |         ^^^^^^^
+    bench.toml:16:9: `random` is no value of `order`; valid: `balanced`, `fixed`, `shuffle`
+      16 | order = "random"
+         |         ^^^^^^^^
+    bench.toml:17:8: `-1` is not a whole number from 0 to 9223372036854775807
+      17 | seed = -1
+         |        ^^
+    bench.toml:18:14: `no` is no value of `warmup_run`; valid: `"auto"`, `true`, `false`
+      18 | warmup_run = "no"
+         |              ^^^^
+    bench.toml:19:18: `20` is not a percentage; write `"0.1%"`
+      19 | bring_up_share = 20
+         |                  ^^
+    bench.toml:21:12: `1ms` is not from `10ms` to `1h`
+      21 | interval = "1ms"
+         |            ^^^^^
+    bench.toml:23:11: `p42` is no value of `primary`; valid: `throughput`, `p50`, `p90`, `p95`, `p99`, `p999`, `failures`, `time`, `target.cpu_per_request`, `generator.cpu_per_request`
+      23 | primary = "p42"
+         |           ^^^^^
+    "#);
     assert_snapshot!(refused(&chosen("[matrix]\nnest = []\norder = { size = \"fixed\" }")), @r#"
 bench.toml:13:8: `nest` leaves out `target`
   13 | nest = []

@@ -1,6 +1,7 @@
 //! Ports of the generator's host against the run's own rate of new connections (K-118). A port waits
 //! for 60 s after its connection (TIME_WAIT is a constant of Linux; `tcp_fin_timeout` is another
-//! thing), or for 1 s where `tcp_tw_reuse` lets it come again.
+//! thing), or for 1 s where `tcp_tw_reuse` lets it come again. And what the run before left in
+//! TIME_WAIT, when this one began soon after it (K-109).
 
 use record::meta::HostFacts;
 use record::plan::{Gates, TargetKind};
@@ -12,6 +13,8 @@ use crate::run_dir::RunDir;
 const TIME_WAIT_S: f64 = 60.0;
 /// And where it may be used again.
 const REUSE_S: f64 = 1.0;
+/// Sockets in TIME_WAIT, as a share of the ports, from which on they matter to the next run.
+const CHURNED_SHARE: f64 = 0.05;
 
 /// Both flags: above what the ports sustain, and well only because it was over soon.
 pub(super) fn judge(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
@@ -46,6 +49,27 @@ pub(super) fn judge(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
             )
         },
     );
+}
+
+/// The flag of a run that began while the sockets of the run before were still about: the kernel
+/// searches longer for a free port, which looks like a slow target.
+pub(super) fn judge_gap(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
+    let waiting = run.host.present().and_then(|rows| {
+        let first = rows.rows.iter().min_by_key(|row| row.t_ns)?;
+        Some(first.time_wait? as f64)
+    });
+    let gap_s = run.meta.since_previous_run_ns.map(|ns| ns as f64 / 1e9);
+    let bound_s = bounds.gap_ns as f64 / 1e9;
+    let seen = gap_s.zip(waiting).zip(ports(&run.meta.host));
+    let held =
+        seen.map(|((gap_s, waiting), ports)| gap_s >= bound_s || waiting < CHURNED_SHARE * ports);
+    judgement.add("gap", bounds, seen.and(gap_s), held, || {
+        let ((gap_s, waiting), ports) = seen.unwrap_or_default();
+        format!(
+            "{gap_s:.0} s after the run before, with {waiting:.0} sockets in TIME_WAIT beside \
+             {ports:.0} ports; they count for {bound_s:.0} s"
+        )
+    });
 }
 
 /// Ports that outgoing connections may have.
@@ -108,6 +132,27 @@ mod tests {
         insta::assert_snapshot!(reason(&short, "port_time").detail, @"survived by being short: 600 of 1000 ports were used; at 20 new connections/s they last for 50 s");
         assert_eq!(gates("0", 400), [""; 0], "13.3/s");
         assert_eq!(gates("0", 6_000), ["port_ceiling"], "it was not short");
+    }
+
+    /// K-109: back to back, with 80 of 1,000 ports in TIME_WAIT.
+    #[test]
+    fn a_run_on_the_heels_of_a_churning_one_is_flagged() {
+        let judged = |gap_s: Option<u64>, waiting: u64| {
+            planted_run(|run| {
+                plant(run, "0", 8);
+                run.meta.since_previous_run_ns = gap_s.map(|s| s * 1_000_000_000);
+                let Evidence::Present(host) = &mut run.host else { panic!("rows of the host") };
+                host.rows[0].time_wait = Some(waiting);
+                // What this run leaves itself is not what it found.
+                host.rows[1].time_wait = Some(900);
+            })
+        };
+        let flagged = judged(Some(2), 80);
+        assert_eq!(reason(&flagged, "gap").effect, Effect::Flag);
+        insta::assert_snapshot!(reason(&flagged, "gap").detail, @"2 s after the run before, with 80 sockets in TIME_WAIT beside 1000 ports; they count for 35 s");
+        for (gap_s, waiting) in [(Some(35), 80), (Some(2), 40), (None, 80)] {
+            assert_eq!(judged(gap_s, waiting).reasons, [], "{gap_s:?} {waiting}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub fn judge_run(run: &RunDir, bounds: &Gates) -> Judgement {
     witness::judge(&mut judgement, run, bounds);
     host::judge(&mut judgement, run, bounds);
     ports::judge(&mut judgement, run, bounds);
+    ports::judge_gap(&mut judgement, run, bounds);
     for gate in GATES {
         if !judgement.checks.iter().any(|check| check.gate == gate.name) {
             judgement.add(gate.name, bounds, None, None, String::new);

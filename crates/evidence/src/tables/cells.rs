@@ -160,8 +160,17 @@ fn row(cell: &CellRuns<'_>, name: &str, runs: &[(u32, BTreeMap<String, Figure>)]
         kind: sample.map(|figure| figure.kind.clone()).unwrap_or_default(),
         formula: None,
         values,
+        generator_busy_share: generator_busy(cell),
         flags,
     }
+}
+
+/// How busy the generator was at most, a share of its cores: two cells of one throughput say nothing
+/// of their targets when it was the client that had no more (E-042, K-106).
+fn generator_busy(cell: &CellRuns<'_>) -> Option<f64> {
+    let checks = cell.runs.iter().flat_map(|(_, digest)| &digest.checks);
+    let busy = checks.filter(|check| check.gate == "generator_cpu").filter_map(|check| check.value);
+    busy.reduce(f64::max)
 }
 
 /// `(max - min) / 2` over the centre.

@@ -67,6 +67,24 @@ fn three_runs_have_a_median_and_an_interval_of_75_percent() {
     assert_eq!(throughput.flags, Vec::<String>::new());
 }
 
+/// E-042, K-106: how busy the generator was stands beside every figure, by the worst run.
+#[test]
+fn a_row_says_how_busy_its_generator_was() {
+    let label = tempfile::tempdir().unwrap();
+    for (block, busy_s) in [(1, 6), (2, 24), (3, 9)] {
+        let mut run = run_of(block, &level("base", 0, None), 24_000);
+        let load = run.load.as_mut().expect("a load record");
+        load.generator.cores = 1;
+        load.generator.cpu_user_ns = busy_s * 1_000_000_000;
+        load.generator.cpu_sys_ns = 0;
+        run.complete(label.path());
+    }
+    let comparison = compared(label.path());
+    let row = row(&comparison, "base", "p50");
+    assert!((row.generator_busy_share.expect("a share") - 0.8).abs() < 1e-9, "24 s of 30 s");
+    assert!(row.flags.contains(&"generator_cpu_flag".to_owned()), "{:?}", row.flags);
+}
+
 /// nine runs give ranks 2 and 8 at 96.1 %.
 #[test]
 fn nine_runs_have_the_second_and_the_eighth() {
