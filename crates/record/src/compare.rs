@@ -68,6 +68,35 @@ pub struct Tables {
     /// What the mock slept for each arm, and the effect without the difference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sleep: Vec<SleepParity>,
+    /// What a foreign generator costs once and for each request, where a factor gave it two sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unit_costs: Vec<UnitCosts>,
+}
+
+/// Start-up and marginal CPU of a program by two sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnitCosts {
+    /// The factor of sizes.
+    pub factor: String,
+    /// One size.
+    pub baseline: String,
+    /// The other.
+    pub level: String,
+    /// The combination of the other factors.
+    pub cell: String,
+    /// Blocks with both sizes.
+    pub pairs: u32,
+    /// Requests of the smaller, median.
+    pub small_requests: f64,
+    /// Requests of the larger, median.
+    pub large_requests: f64,
+    /// CPU before the first request, ns; the interval is at 95 %.
+    pub start_up_ns: Estimate,
+    /// CPU of one more request, ns.
+    pub marginal_ns: Estimate,
+    /// By how much the CPU per request of the smaller run overstates the marginal one, percent of
+    /// that.
+    pub overstated_percent: Option<f64>,
 }
 
 /// Sleep parity of one contrast: the effect as it was, and as it would be had the mock slept as long

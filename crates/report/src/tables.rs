@@ -2,7 +2,8 @@
 //! after.
 
 use record::compare::{
-    Contrast, HypothesisResult, ManipulationResult, Rehearsal, SleepParity, Tables, Variance,
+    Contrast, Estimate, HypothesisResult, ManipulationResult, Rehearsal, SleepParity, Tables,
+    UnitCosts, Variance,
 };
 use record::frozen::FrozenCheck;
 
@@ -63,7 +64,11 @@ fn primary(contrasts: &[Contrast]) -> Vec<&str> {
 
 fn after(tables: &Tables, contrasts: &[Contrast], cells: Vec<Section>, show: Show) -> Vec<Section> {
     let primary = primary(contrasts);
-    let mut sections = vec![sleep(&tables.sleep, show, &primary), hypotheses(&tables.hypotheses)];
+    let mut sections = vec![
+        sleep(&tables.sleep, show, &primary),
+        unit_costs(&tables.unit_costs),
+        hypotheses(&tables.hypotheses),
+    ];
     sections.extend(tables.rehearsals.iter().map(rehearsal));
     sections.extend(cells);
     let shown: Vec<&Variance> = tables
@@ -136,6 +141,35 @@ fn sleep(all: &[SleepParity], show: Show, primary: &[&str]) -> Section {
         }
     }
     section
+}
+
+/// What a generator costs once and for each request.
+fn unit_costs(all: &[UnitCosts]) -> Section {
+    let estimate = |estimate: &Estimate| {
+        let ns = |ns: f64| in_unit(Some(ns), "ns");
+        let interval = estimate.interval.map(|[low, high]| format!(" [{}, {}]", ns(low), ns(high)));
+        format!("{}{}", ns(estimate.value), interval.unwrap_or_default())
+    };
+    let row = |one: &UnitCosts| {
+        vec![
+            format!("{}: {} / {}", one.factor, one.level, one.baseline),
+            one.cell.clone(),
+            format!("{:.0} / {:.0}", one.small_requests, one.large_requests),
+            estimate(&one.start_up_ns),
+            estimate(&one.marginal_ns),
+            one.overstated_percent.map_or_else(|| NONE.to_owned(), |p| format!("{p:.0} %")),
+            one.pairs.to_string(),
+        ]
+    };
+    Section {
+        title: "unit costs of the generator's CPU by two sizes; the small run's CPU for each \
+                request overstates the marginal one by so much of it"
+            .to_owned(),
+        header: vec!["sizes", "cell", "requests", "once", "each", "overstated", "n"],
+        align: "llrrrrr",
+        rows: all.iter().map(row).collect(),
+        lines: Vec::new(),
+    }
 }
 
 /// The fixed language of predictions.

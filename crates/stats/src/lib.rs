@@ -36,6 +36,7 @@ pub mod sequential;
 pub mod stationarity;
 pub mod trend;
 pub mod two_sample;
+pub mod unit_cost;
 pub mod variance;
 pub mod verdict;
 pub mod wilcoxon;

@@ -22,6 +22,7 @@ mod gates;
 mod generators;
 mod hosts;
 mod inputs;
+mod instruments;
 mod labels;
 mod manipulation;
 mod networks;

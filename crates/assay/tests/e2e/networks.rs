@@ -3,6 +3,7 @@
 
 use netlab::Namespace;
 use record::Effect;
+use record::host_check::{FindingVerdict, HostCheck};
 use rustix::process::Signal;
 
 use crate::support::{Bench, Lab, reason, tripped};
@@ -80,6 +81,33 @@ fn runs_back_to_back_on_new_connections_are_flagged() {
     let namespace = Namespace::new();
     namespace.run(|| lab.run(&bench, "kept", &["load.connections=per-user"]).expect(0));
     assert!(!digests("kept").iter().any(flagged));
+}
+
+/// E-017: over a pair of veth devices the default of `tcp_tw_reuse`, which is for loopback, is not
+/// enough for a target whose connections are closed.
+#[test]
+fn reuse_for_loopback_alone_is_unfit_for_a_remote_target() {
+    let (near, far) = (Namespace::new(), Namespace::new());
+    netlab::veth(&near, "10.77.0.1/24", &far, "10.77.0.2/24");
+    near.set("net.ipv4.ip_local_port_range", "40000 40999");
+    let lab = Lab::new();
+    let verdict_of = |url: &str, reuse: &str| {
+        near.set("net.ipv4.tcp_tw_reuse", reuse);
+        let bench = Bench::url(url).load("connections", "\"new\"").load("users", "4");
+        lab.write("bench.toml", &bench.toml());
+        let arguments = ["host", "check", "--for", "bench.toml", "--json", "-"];
+        let ran = near.run(|| lab.assay(&arguments).expect_one_of(&[0, 5]));
+        let check: HostCheck = serde_json::from_str(&ran.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", ran.stdout));
+        let finding = check.finding("tcp_tw_reuse").expect("a finding").clone();
+        (finding.verdict, finding.effect, finding.command)
+    };
+    let (verdict, effect, command) = verdict_of("http://10.77.0.2:8080/", "2");
+    assert_eq!(verdict, FindingVerdict::Unfit, "{effect}");
+    assert!(effect.starts_with("not enough for a remote target"), "{effect}");
+    assert_eq!(command.as_deref(), Some("sudo sysctl -w net.ipv4.tcp_tw_reuse=1"));
+    assert_eq!(verdict_of("http://10.77.0.2:8080/", "1").0, FindingVerdict::Good);
+    assert_eq!(verdict_of("http://127.0.0.1:8080/", "2").0, FindingVerdict::Good, "loopback");
 }
 
 /// K-117, E-018: the clamp is printed, and both numbers are in the record.

@@ -12,6 +12,7 @@ mod rehearsal;
 mod sleep;
 #[cfg(test)]
 mod tests;
+mod unit_costs;
 pub(crate) mod variance;
 
 use record::compare::{Contrast, Tables};
@@ -33,5 +34,6 @@ pub(crate) fn fill(
     variance::flag_layout_noise(measured, contrasts);
     tables.variances = variance::variances(measured, contrasts);
     tables.sleep = sleep::parities(measured, contrasts);
+    tables.unit_costs = unit_costs::unit_costs(measured, contrasts);
     tables.rehearsals = rehearsal::rehearsals(measured, contrasts);
 }

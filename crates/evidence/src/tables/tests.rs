@@ -32,6 +32,32 @@ fn with_cpu(mut run: SampleRun, cpu_ms: u64) -> SampleRun {
     run
 }
 
+/// Runs of a foreign generator at 100 and 400 requests, a factor of which sets `path`; `cpu_ns` is
+/// that of a run of so many requests in a block.
+pub(super) fn foreign_of_sizes(
+    blocks: u32,
+    path: &str,
+    cpu_ns: impl Fn(u64, u32) -> u64,
+) -> Comparison {
+    let label = tempfile::tempdir().unwrap();
+    for block in 1..=blocks {
+        for (index, (name, requests)) in [("small", 100), ("large", 400)].into_iter().enumerate() {
+            let of = level(name, index as u32, None);
+            let dir = run_of(block, &of, 24_000).complete(label.path());
+            let mut digest: record::digest::Digest =
+                serde_json::from_slice(&std::fs::read(dir.join("digest.json")).unwrap()).unwrap();
+            let mut foreign = crate::own_figures::tests::run();
+            foreign.own.requests = requests;
+            foreign.cpu_user_ns = cpu_ns(requests, block);
+            foreign.cpu_sys_ns = 0;
+            digest.foreign = Some(foreign);
+            digest.identity.sets = [("target".to_owned(), [path.to_owned()].into())].into();
+            samples::write_digest(&dir, &digest);
+        }
+    }
+    compared(label.path())
+}
+
 fn compared(dir: &Path) -> Comparison {
     compare(dir, &CompareOptions::default()).unwrap()
 }
