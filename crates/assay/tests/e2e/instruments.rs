@@ -3,6 +3,7 @@
 
 use record::compare::Comparison;
 use record::digest::Digest;
+use record::plan::RunKind;
 
 use crate::support::{self, Bench, Lab, quoted};
 
@@ -60,6 +61,8 @@ fn what_a_generator_costs_once_is_told_from_what_each_request_costs() {
     let [costs] = &comparison.tables.unit_costs[..] else {
         panic!("{:?}", comparison.tables.unit_costs)
     };
+    let left_out: Vec<_> = comparison.contrasts.iter().flat_map(|one| &one.left_out).collect();
+    assert!(left_out.is_empty(), "every run counts: {left_out:?}");
     assert_eq!((costs.pairs, costs.small_requests, costs.large_requests), (6, 40.0, 160.0));
     let (once, each) = (costs.start_up_ns.value, costs.marginal_ns.value);
     // Lower bounds: what is burnt is burnt; the interpreter and the request come on top.
@@ -108,14 +111,16 @@ fn a_discarded_first_run_takes_the_cold_start_with_it() {
         .load("measure", "\"5500ms\"")
         .target("mock.latency", "\"10ms\"")
         .target("mock.cold", "\"5s:10x\"")
-        .target("fresh", "\"change\"")
+        .target("fresh", "\"matrix\"")
         .matrix("blocks", "2");
     lab.run(&bench, "kept", &["matrix.warmup_run=false"]).expect_one_of(&[0, 3]);
     lab.run(&bench, "discarded", &["matrix.warmup_run=true"]).expect_one_of(&[0, 3]);
     // What was asked for is the mock's plan, which no busy machine changes.
     let asked_beyond = |label: &str| -> Vec<bool> {
-        let counting: Vec<Digest> =
-            digests(&lab, label).into_iter().filter(|digest| digest.block > 0).collect();
+        let counting: Vec<Digest> = digests(&lab, label)
+            .into_iter()
+            .filter(|digest| digest.kind == RunKind::Measured)
+            .collect();
         let beyond = |digest: &Digest| {
             let sleep = &digest.mock.as_ref().expect("a mock").sleep;
             sleep.asked_ns > 10_000_000 * sleep.slept_ns.count
@@ -143,10 +148,13 @@ fn every_tier_has_a_mock_of_its_own() {
         .target("address", &format!("\"127.0.0.1:{port}\""))
         .matrix("blocks", "2")
         .matrix("warmup_run", "false")
-        .factor("tier", &[
-            ("near", "{ target.mock.latency = \"10ms\" }"),
-            ("far", "{ target.mock.latency = \"50ms\" }"),
-        ]);
+        .factor(
+            "tier",
+            &[
+                ("near", "{ target.mock.latency = \"10ms\" }"),
+                ("far", "{ target.mock.latency = \"50ms\" }"),
+            ],
+        );
     lab.run(&bench, "tiers", &[]).expect_one_of(&[0, 3]);
     let digests = digests(&lab, "tiers");
     assert_eq!(digests.len(), 4);

@@ -88,7 +88,7 @@ fn runs_back_to_back_on_new_connections_are_flagged() {
 #[test]
 fn reuse_for_loopback_alone_is_unfit_for_a_remote_target() {
     let (near, far) = (Namespace::new(), Namespace::new());
-    netlab::veth(&near, "10.77.0.1/24", &far, "10.77.0.2/24");
+    netlab::veth(&near, "10.77.0.1", &far, "10.77.0.2");
     near.set("net.ipv4.ip_local_port_range", "40000 40999");
     let lab = Lab::new();
     let verdict_of = |url: &str, reuse: &str| {
