@@ -216,6 +216,12 @@ pub(crate) struct LoadArguments {
     /// Constant arrival rate of an open loop, as `2000/s`.
     #[arg(long, value_name = "R", value_parser = rate)]
     pub(crate) rate: Option<f64>,
+    /// Rates of an open loop one after the other: `200/s for 10s, to 1000/s in 30s`.
+    #[arg(long, value_name = "S", value_parser = stages, conflicts_with_all = ["rate", "duration"])]
+    pub(crate) stages: Option<Stages>,
+    /// Exponential gaps between arrivals, drawn from a seed, instead of even ones.
+    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
+    pub(crate) poisson: Option<u64>,
     /// Length of the measured window.
     #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) duration: u64,
@@ -239,6 +245,14 @@ pub(crate) struct LoadArguments {
     pub(crate) expect_body: Option<String>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
+}
+
+/// Stages as one argument.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stages(pub(crate) Vec<record::arrival::Stage>);
+
+fn stages(text: &str) -> Result<Stages, String> {
+    record::arrival::stages(text.split(',')).map(Stages).map_err(|error| error.to_string())
 }
 
 fn duration(text: &str) -> Result<u64, String> {

@@ -225,6 +225,9 @@ fn over(tree: &mut Table, root: &str, patch: &Table, origin: Option<&Rc<str>>) {
 /// Tiny windows. They only ever shrink: a bench whose windows are tiny already keeps them.
 fn quick(tree: &mut Table) {
     let Some(Value::Table(load)) = tree.get_mut("load").map(|node| &mut node.value) else { return };
+    if let Some(node) = load.get_mut("stages") {
+        quick_stages(node);
+    }
     for (key, limit, ns) in [
         ("warmup", "200ms", 200_000_000),
         ("measure", "500ms", 500_000_000),
@@ -243,6 +246,30 @@ fn quick(tree: &mut Table) {
             _ => continue,
         };
         node.value = value;
+        node.origin = Some(Rc::from("--quick"));
+    }
+}
+
+/// Stages in the same proportions, half a second together; what is none was reported where it is
+/// written.
+fn quick_stages(node: &mut Node) {
+    const TOGETHER_NS: f64 = 500e6;
+    let Value::List(list) = &mut node.value else { return };
+    let parts = |node: &Node| -> Option<(String, u64)> {
+        let text = node.as_text()?;
+        let word = if text.trim_start().starts_with("to ") { " in " } else { " for " };
+        let (rate, length) = text.split_once(word)?;
+        Some((format!("{rate}{word}"), record::units::duration_ns(length).ok()?))
+    };
+    let Some(known) = list.iter().map(parts).collect::<Option<Vec<_>>>() else { return };
+    let together: u64 = known.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns));
+    let scale = TOGETHER_NS / together.max(1) as f64;
+    if scale >= 1.0 {
+        return;
+    }
+    for (node, (rate, ns)) in list.iter_mut().zip(known) {
+        let ns = (ns as f64 * scale).ceil().max(1.0);
+        node.value = Value::Text(format!("{rate}{ns:.0}ns"));
         node.origin = Some(Rc::from("--quick"));
     }
 }

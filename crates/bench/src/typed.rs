@@ -3,6 +3,7 @@
 //! Each `..._keys` function checks a table as written; its reader, given the effective table of
 //! a cell, returns the value. Both walk the same keys.
 
+use record::arrival::{self, Arrival, Stage};
 use record::mock::{MockConfig, MockConfigError};
 use record::plan::{
     BodyCheck, Expect, Extent, Fresh, Load, Model, Ready, Scenario, Stop, Target, TargetKind,
@@ -19,7 +20,9 @@ pub(crate) const TARGET_KINDS: [&str; 3] = ["command", "mock", "url"];
 /// Kinds of a scenario: HTTP methods.
 pub(crate) const METHODS: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
 /// Kinds of a load.
-pub(crate) const LOAD_KINDS: [&str; 2] = ["users", "rate"];
+pub(crate) const LOAD_KINDS: [&str; 3] = ["users", "rate", "stages"];
+/// Laws of the gaps between arrivals.
+const ARRIVALS: [&str; 2] = ["constant", "poisson"];
 /// Connection modes of a load.
 const CONNECTIONS: [&str; 3] = ["per-user", "shared", "new"];
 /// Signals that can end a process.
@@ -398,6 +401,10 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
     let kind = fields.one_of("load", name, &LOAD_KINDS, reading);
     let users = fields.get("users", reading, |node| USERS.read_u32(node)).map(Model::Users);
     let rate = fields.get("rate", reading, read::rate).map(Model::Rate);
+    let stages = fields.get("stages", reading, stages);
+    let arrival = fields.get("arrival", reading, read::word("arrival", &ARRIVALS));
+    let seed =
+        fields.get("seed", reading, |node| Whole { min: 0, max: i64::MAX as u64 }.read(node));
     let warmup = fields.get("warmup", reading, extent);
     let measure = fields.get("measure", reading, |node| match extent(node)? {
         Extent::Ns(0) | Extent::Count(0) => {
@@ -405,7 +412,11 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
         }
         extent => Ok(extent),
     });
-    if reading.is_effective() && !fields.has("measure", reading) {
+    let in_stages = kind == Some("stages");
+    if reading.is_effective() && in_stages {
+        refuse_beside_stages(fields, name, warmup, reading);
+    }
+    if reading.is_effective() && !in_stages && !fields.has("measure", reading) {
         let message = format!("load `{name}` has no `measure`");
         let help = "the measured window: a duration such as `\"30s\"`, or a count of requests";
         reading.report(Report::at(fields.at, message).help(help));
@@ -416,8 +427,24 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
     let timeout_ns = fields.get("timeout", reading, read::some_duration).unwrap_or(0);
     let model = match kind? {
         "users" => users?,
-        _ => rate?,
+        "rate" => rate?,
+        _ => Model::Rate(arrival::mean_per_s(stages.as_ref()?)),
     };
+    let stages = stages.filter(|_| in_stages).unwrap_or_default();
+    let measure = if in_stages { Some(Extent::Ns(arrival::length_ns(&stages))) } else { measure };
+    let arrival = match arrival {
+        Some("poisson") => Arrival::Poisson { seed: seed.unwrap_or(1) },
+        _ => Arrival::Constant,
+    };
+    if reading.is_effective() && matches!(model, Model::Users(_)) {
+        let message = |key: &str| format!("`{key}` has no effect on load `{name}`, a closed loop");
+        for key in ["arrival", "seed"] {
+            if let Some(at) = fields.raw(key, reading).and_then(given_place) {
+                let help = "users begin when their answer is there; write a `rate` or `stages`";
+                reading.report(Report::at(at, message(key)).help(help));
+            }
+        }
+    }
     if reading.is_effective()
         && matches!(model, Model::Users(_))
         && let Some(at) = fields.raw("max_connections", reading).and_then(given_place)
@@ -429,6 +456,8 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
     Some(Load {
         name: name.to_owned(),
         model,
+        arrival,
+        stages,
         warmup: warmup?,
         measure: measure?,
         cooldown_ns,
@@ -436,6 +465,37 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
         max_connections,
         timeout_ns,
     })
+}
+
+/// Stages, each as text; a refused one is told at its own place.
+fn stages(node: &Node) -> Read<Vec<Stage>> {
+    let texts = read::texts(node)?;
+    let of = |count: usize| arrival::stages(texts[..count].iter().map(String::as_str));
+    of(texts.len()).map_err(|error| {
+        // A beginning of pauses is none yet of stages that have a rate.
+        let is_at = |count: &usize| of(*count).is_err_and(|known| known == error);
+        let place = (1..=texts.len()).find(is_at).and_then(|count| node.as_list()?.get(count - 1));
+        Bad { at: place.map(|stage| stage.at), ..Bad::new(error.to_string()) }
+    })
+}
+
+/// Beside stages: they are the window, and a count of them has no meaning.
+fn refuse_beside_stages(
+    fields: &mut Fields<'_>,
+    name: &str,
+    warmup: Option<Extent>,
+    reading: &Reading,
+) {
+    if let Some(at) = fields.raw("measure", reading).and_then(given_place) {
+        let message = format!("load `{name}` has `measure` beside `stages`");
+        let help = "the window is as long as its stages together; leave `measure` out";
+        reading.report(Report::at(at, message).help(help));
+    }
+    if let (Some(Extent::Count(1..)), Some(node)) = (warmup, fields.raw("warmup", reading)) {
+        let message = format!("load `{name}` counts its `warmup` beside `stages`");
+        let help = "a duration: the warm-up goes on at the rate with which the first stage starts";
+        reading.report(Report::at(node.at, message).help(help));
+    }
 }
 
 /// A duration, or a bare count of requests.

@@ -77,6 +77,8 @@ pub fn load_record(
             Extent::Ns(_) => None,
         },
         window_start_ns: started_ns,
+        arrival: load.arrival,
+        stages: Vec::new(),
         planned_per_s: match load.model {
             Model::Rate(rate) => Some(rate),
             Model::Users(_) => None,

@@ -47,6 +47,12 @@ pub fn refusals(effective: &Effective) -> Vec<Refusal> {
         ),
         _ => {}
     }
+    let own = "only assay's own generator can; write `generator = \"assay\"`";
+    if !load.stages.is_empty() {
+        refuse("load.stages", format!("`{name}` is given no stages"), own.to_owned());
+    } else if !load.arrival.is_constant() {
+        refuse("load.arrival", format!("`{name}` draws no gaps"), own.to_owned());
+    }
     match load.connections.as_str() {
         "new" if !able.close => refuse(
             "load.connections",

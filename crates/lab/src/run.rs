@@ -324,12 +324,14 @@ fn drive(
             .map(|rest| rest.split(['/', '?']).next().unwrap_or(rest).to_owned()),
         _ => None,
     };
+    let mut load = cell.effective.load.clone();
+    load.arrival = load.arrival.of_block(meta.block);
     let job = Job {
         format: Format::v1("assay.job"),
         address: up.instance.address().to_owned(),
         host,
         scenario: cell.effective.scenario.clone(),
-        load: cell.effective.load.clone(),
+        load,
         certificate: surroundings.certificates.get(&cell.effective.generator.name).cloned(),
         threads: 0,
         progress: true,

@@ -23,7 +23,7 @@ mod series;
 mod server_timing;
 mod worker;
 
-pub use arrivals::ConstantRate;
+pub use arrivals::{Arrivals, ConstantRate, Cursor, Shaped};
 pub use counts::Counts;
 pub use response::{Fed, Malformed, ResponseParser, Transcript, transcribe};
 pub use run::{LoadError, cores, run};

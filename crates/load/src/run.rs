@@ -8,12 +8,12 @@ use std::time::Duration;
 use clock::{Clock, Monotonic, OwnUsage, own_usage};
 use record::job::{Event, Job};
 use record::load::{Connections, Generator, LoadRecord, Step, WholeLife, Worker as WorkerRecord};
-use record::plan::{Extent, Model};
+use record::plan::{Extent, Load, Model};
 use record::{Format, Validity};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::arrivals::ConstantRate;
+use crate::arrivals::Arrivals;
 use crate::failure::{Failures, MOST_SAMPLES};
 use crate::phases::Phases;
 use crate::ports::PortMap;
@@ -23,6 +23,8 @@ use crate::worker::{Published, Schedule, Shared, Source, Worker};
 
 /// Connections that an open loop may open without a cap of its own.
 const MOST_CONNECTIONS: u64 = 10_000;
+/// Most arrivals of a drawn law that a count of requests may ask for: a second of work.
+const MOST_COUNTED: u64 = 100_000_000;
 /// The connection mode in which each request has a connection of its own.
 const NEW_CONNECTIONS: &str = "new";
 /// Descriptors that are not for connections: epoll sets, standard streams, slack.
@@ -64,6 +66,11 @@ pub enum LoadError {
         /// The limit that would do.
         needed: u64,
     },
+    /// Drawn arrivals are counted one by one.
+    #[error(
+        "{0} arrivals of a drawn law cannot be counted out; expected at most {MOST_COUNTED}, or a duration"
+    )]
+    Counted(u64),
     /// The kernel refused something the generator cannot do without.
     #[error("the generator cannot go on: {0}")]
     System(#[from] rustix::io::Errno),
@@ -218,9 +225,8 @@ impl Sources {
                 Ok(Self { threads, open_edges: None })
             }
             Model::Rate(per_s) => {
-                let rate = ConstantRate::new(per_s).ok_or(LoadError::Rate(per_s))?;
-                let (window_first, start_ns) = reach(&rate, job.load.warmup, 0, 0);
-                let (end, end_ns) = reach(&rate, job.load.measure, window_first, start_ns);
+                let arrivals = arrivals(&job.load, per_s)?;
+                let (start_ns, end_ns) = edges(&arrivals, &job.load)?;
                 let bound = job
                     .load
                     .max_connections
@@ -229,13 +235,14 @@ impl Sources {
                 let threads = (wanted as u64).clamp(1, bound);
                 let sources = (0..threads)
                     .map(|thread| {
+                        let mut first = arrivals.first();
+                        first.advance(thread);
                         let schedule = Schedule {
-                            rate,
                             stride: threads,
-                            next: thread,
-                            head: thread,
-                            window_first,
-                            end,
+                            next: first.clone(),
+                            head: first,
+                            window_start_ns: start_ns,
+                            end_ns,
                             queued_peak: 0,
                         };
                         let share = bound / threads + u64::from(thread < bound % threads);
@@ -256,13 +263,44 @@ impl Sources {
     }
 }
 
-/// Where an extent ends that begins at index `first` and offset `from_ns`: one past its last
-/// index, and its offset.
-fn reach(rate: &ConstantRate, extent: Extent, first: u64, from_ns: u64) -> (u64, u64) {
-    match extent {
-        Extent::Count(count) => (first + count, rate.due_ns(first + count)),
-        Extent::Ns(ns) => (rate.count_before(from_ns + ns), from_ns + ns),
+/// The arrivals of an open loop whose rate is `per_s`, over all where it has stages.
+fn arrivals(load: &Load, per_s: f64) -> Result<Arrivals, LoadError> {
+    let warmup_ns = match load.warmup {
+        Extent::Ns(ns) => ns,
+        // Counted along the arrivals, whatever their rate is.
+        Extent::Count(_) => 0,
+    };
+    Arrivals::new(load.arrival, per_s, &load.stages, warmup_ns).ok_or(LoadError::Rate(per_s))
+}
+
+/// The offsets of the window's edges, ns: what is due in between is measured.
+fn edges(arrivals: &Arrivals, load: &Load) -> Result<(u64, u64), LoadError> {
+    if let Arrivals::Even(rate) = arrivals {
+        let reach = |extent, first: u64, from_ns: u64| match extent {
+            Extent::Count(count) => (first + count, rate.due_ns(first + count)),
+            Extent::Ns(ns) => (rate.count_before(from_ns + ns), from_ns + ns),
+        };
+        let (first, start_ns) = reach(load.warmup, 0, 0);
+        return Ok((start_ns, reach(load.measure, first, start_ns).1));
     }
+    // Counts are counted: nothing else knows where they end.
+    let mut cursor = arrivals.first();
+    let mut reach = |extent, from_ns: u64| match extent {
+        Extent::Ns(ns) => Ok(from_ns.saturating_add(ns)),
+        Extent::Count(count) if count > MOST_COUNTED => Err(LoadError::Counted(count)),
+        Extent::Count(count) => {
+            let mut steps = 0;
+            while cursor.due_ns() < from_ns && steps < MOST_COUNTED {
+                cursor.advance(1);
+                steps += 1;
+            }
+            (0..count).for_each(|_| cursor.advance(1));
+            Ok(cursor.due_ns())
+        }
+    };
+    let start_ns = reach(load.warmup, 0)?;
+    let end_ns = reach(load.measure, start_ns)?;
+    Ok((start_ns, end_ns))
 }
 
 /// Own usage at the edges of the window.
@@ -443,6 +481,8 @@ fn assemble(
         window_asked_count,
         window_start_ns,
         planned_per_s,
+        arrival: job.load.arrival,
+        stages: job.load.stages.clone(),
         users,
         rate_per_s: if window_ns == 0 {
             0.0

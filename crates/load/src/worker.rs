@@ -15,7 +15,7 @@ use record::plan::Expect;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 
-use crate::arrivals::ConstantRate;
+use crate::arrivals::Cursor;
 use crate::connection::{Connection, InFlight, Stage, begin_connect};
 use crate::failure::{Failure, Kind};
 use crate::phases::{Phase, Phases};
@@ -59,26 +59,35 @@ pub(crate) struct Published {
 /// The requests of an open loop that belong to one thread: `first`, `first + stride`, ...
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    pub(crate) rate: ConstantRate,
     pub(crate) stride: u64,
-    /// The next index that is not yet due.
-    pub(crate) next: u64,
-    /// The oldest due index that was not yet attempted.
-    pub(crate) head: u64,
-    /// Indices below belong to the warm-up.
-    pub(crate) window_first: u64,
-    /// One past the last index of the window.
-    pub(crate) end: u64,
+    /// The next arrival that is not yet due.
+    pub(crate) next: Cursor,
+    /// The oldest due arrival that was not yet attempted.
+    pub(crate) head: Cursor,
+    /// What is due before this offset belongs to the warm-up, ns.
+    pub(crate) window_start_ns: u64,
+    /// The offset from which on nothing is due any more, ns.
+    pub(crate) end_ns: u64,
     pub(crate) queued_peak: u64,
 }
 
 impl Schedule {
-    fn phase(&self, index: u64) -> Phase {
-        if index < self.window_first { Phase::WarmUp } else { Phase::Window }
+    fn phase(&self, due_ns: u64) -> Phase {
+        if due_ns < self.window_start_ns { Phase::WarmUp } else { Phase::Window }
     }
 
     fn queued(&self) -> u64 {
-        (self.next - self.head) / self.stride
+        (self.next.index() - self.head.index()) / self.stride
+    }
+
+    /// The offset of the oldest arrival that waits, which is taken.
+    fn take(&mut self) -> Option<u64> {
+        if self.head.index() >= self.next.index() {
+            return None;
+        }
+        let due_ns = self.head.due_ns();
+        self.head.advance(self.stride);
+        Some(due_ns)
     }
 }
 
@@ -218,7 +227,7 @@ impl<'a> Worker<'a> {
         }
         let none_left = match &self.source {
             Source::Closed(_) => true,
-            Source::Open(schedule) => schedule.head >= schedule.end,
+            Source::Open(schedule) => schedule.head.due_ns() >= schedule.end_ns,
         };
         // A thread with nothing left waits for the window's end all the same, so that its
         // cores are accounted over the whole of it.
@@ -229,9 +238,9 @@ impl<'a> Worker<'a> {
     fn next_wake_ns(&self, now_ns: u64, next_sweep_ns: u64) -> u64 {
         let mut wake = next_sweep_ns;
         if let Source::Open(schedule) = &self.source
-            && schedule.next < schedule.end
+            && schedule.next.due_ns() < schedule.end_ns
         {
-            wake = wake.min(self.shared.start_ns + schedule.rate.due_ns(schedule.next));
+            wake = wake.min(self.shared.start_ns + schedule.next.due_ns());
         }
         for (resume_ns, _) in &self.backing_off {
             wake = wake.min(*resume_ns);
@@ -249,11 +258,9 @@ impl<'a> Worker<'a> {
         match &mut self.source {
             Source::Open(schedule) => {
                 let since_ns = now_ns.saturating_sub(self.shared.start_ns);
-                while schedule.next < schedule.end
-                    && schedule.rate.due_ns(schedule.next) <= since_ns
-                {
-                    self.recorder.due(schedule.phase(schedule.next));
-                    schedule.next += schedule.stride;
+                while schedule.next.due_ns() <= since_ns.min(schedule.end_ns - 1) {
+                    self.recorder.due(schedule.phase(schedule.next.due_ns()));
+                    schedule.next.advance(schedule.stride);
                 }
                 self.serve_queue();
             }
@@ -274,7 +281,7 @@ impl<'a> Worker<'a> {
     fn serve_queue(&mut self) {
         loop {
             let Source::Open(schedule) = &mut self.source else { return };
-            if schedule.head >= schedule.next {
+            if schedule.queued() == 0 {
                 return;
             }
             let slot = if let Some(slot) = self.idle.pop() {
@@ -288,16 +295,12 @@ impl<'a> Worker<'a> {
                 schedule.queued_peak = schedule.queued_peak.max(schedule.queued());
                 return;
             };
-            let index = schedule.head;
-            schedule.head += schedule.stride;
+            let Some(due_ns) = schedule.take() else { return };
             // Read anew for each: after a stall the queue is long and sending it takes time.
             let now_ns = Monotonic.now_ns();
             let in_flight = InFlight {
-                phase: schedule.phase(index),
-                times: Times {
-                    due_ns: self.shared.start_ns + schedule.rate.due_ns(index),
-                    sent_ns: now_ns,
-                },
+                phase: schedule.phase(due_ns),
+                times: Times { due_ns: self.shared.start_ns + due_ns, sent_ns: now_ns },
                 attempt_ns: now_ns,
             };
             self.begin(slot, in_flight);
@@ -621,9 +624,8 @@ impl<'a> Worker<'a> {
     /// Books what never ended: sent is unfinished, due is unsent.
     fn finish(&mut self) {
         if let Source::Open(schedule) = &mut self.source {
-            while schedule.head < schedule.next {
-                self.recorder.unsent(schedule.phase(schedule.head));
-                schedule.head += schedule.stride;
+            while let Some(due_ns) = schedule.take() {
+                self.recorder.unsent(schedule.phase(due_ns));
             }
         }
         for connection in &mut self.slots {

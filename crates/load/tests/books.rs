@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use record::Format;
+use record::arrival::Arrival;
 use record::job::Job;
 use record::load::LoadRecord;
 use record::mock::{MockConfig, MockRecord};
@@ -62,6 +63,8 @@ fn job(address: SocketAddr, model: Model, measure: Extent) -> Job {
             model,
             warmup: Extent::Ns(100 * MS),
             measure,
+            arrival: Arrival::Constant,
+            stages: Vec::new(),
             cooldown_ns: 5_000 * MS,
             connections: "per-user".into(),
             max_connections: None,

@@ -8,6 +8,7 @@
 //! nanoseconds. Every JSON artefact carries [`Format`]; unknown fields are ignored and new
 //! fields have defaults, so that old artefacts stay readable.
 
+pub mod arrival;
 pub mod calibration;
 pub mod certificate;
 pub mod compare;

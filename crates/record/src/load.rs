@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::arrival::{Arrival, Stage};
 use crate::certificate::CertificateStub;
 use crate::{Format, LagSummary, Summary, Validity};
 
@@ -50,6 +51,12 @@ pub struct LoadRecord {
     /// Planned arrival rate; absent in a closed loop.
     #[serde(default)]
     pub planned_per_s: Option<f64>,
+    /// Open loop: the law of the gaps that was asked for.
+    #[serde(default, skip_serializing_if = "Arrival::is_constant")]
+    pub arrival: Arrival,
+    /// Open loop: the stages of its rate, whose mean is the planned one; empty where it is constant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
     /// Users of a closed loop.
     #[serde(default)]
     pub users: Option<u32>,

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Format;
+use crate::arrival::{Arrival, Stage};
 pub use crate::generator::{Generator, GeneratorKind};
 use crate::meta::FileHash;
 use crate::mock::MockConfig;
@@ -339,6 +340,13 @@ pub struct Load {
     pub name: String,
     /// Closed or open.
     pub model: Model,
+    /// Open loop: the law of the gaps between arrivals.
+    #[serde(default, skip_serializing_if = "Arrival::is_constant")]
+    pub arrival: Arrival,
+    /// Open loop: the rate over the window in stages; the model has their mean. Empty where it is
+    /// constant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
     /// Discarded at the start.
     pub warmup: Extent,
     /// The measured window.

@@ -1,5 +1,6 @@
 //! The table of `assay load`: one record on one screen.
 
+use record::arrival::Arrival;
 use record::load::LoadRecord;
 use record::{State, Summary};
 use stats::order::is_bound;
@@ -60,7 +61,16 @@ fn model(load: &LoadRecord) -> String {
     match (load.users, load.planned_per_s) {
         (Some(users), _) => format!("{}, {users} users, each waits for its answer", load.model),
         (None, Some(rate)) => {
-            format!("{}, {}/s in total, whoever answers", load.model, number(rate))
+            let gaps = match load.arrival {
+                Arrival::Constant => String::new(),
+                Arrival::Poisson { seed } => format!(", exponential gaps of seed {seed}"),
+            };
+            let over = match load.stages.len() {
+                0 => String::new(),
+                1 => " in 1 stage".to_owned(),
+                n => format!(" (mean of {n} stages)"),
+            };
+            format!("{}, {}/s in total{over}{gaps}, whoever answers", load.model, number(rate))
         }
         (None, None) => load.model.clone(),
     }

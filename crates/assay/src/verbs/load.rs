@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use record::Format;
+use record::arrival::{self, Arrival};
 use record::job::{Event, Job};
 use record::plan::{BodyCheck, Expect, Extent, Gates, Load, Model, Scenario};
 
@@ -42,17 +43,35 @@ pub(crate) fn run(arguments: &LoadArguments, output: &Output) -> Outcome {
 }
 
 fn bar(arguments: &LoadArguments) -> ProgressBar {
-    let seconds = (arguments.warmup + arguments.duration) / 1_000_000_000;
+    let seconds = (arguments.warmup + duration_ns(arguments)) / 1_000_000_000;
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} s {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(seconds).with_style(style)
 }
 
+/// Length of the window, ns: that of the stages where there are any.
+fn duration_ns(arguments: &LoadArguments) -> u64 {
+    arguments.stages.as_ref().map_or(arguments.duration, |stages| arrival::length_ns(&stages.0))
+}
+
 fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
     let (address, host, path) = split_url(&arguments.url)?;
-    let (model, max_connections) = match arguments.rate {
+    let stages = arguments.stages.clone().unwrap_or_default().0;
+    let rate = match arguments.rate {
+        None if !stages.is_empty() => Some(arrival::mean_per_s(&stages)),
+        rate => rate,
+    };
+    let (model, max_connections) = match rate {
         Some(per_s) => (Model::Rate(per_s), arguments.connections),
         None => (Model::Users(arguments.connections.unwrap_or(DEFAULT_USERS)), None),
+    };
+    let arrival = match arguments.poisson {
+        None => Arrival::Constant,
+        Some(_) if rate.is_none() => {
+            let message = "`--poisson` draws the gaps of an open loop; add `--rate` or `--stages`";
+            return Err(Failure::wrong(message));
+        }
+        Some(seed) => Arrival::Poisson { seed },
     };
     Ok(Job {
         format: Format::v1("assay.job"),
@@ -74,7 +93,9 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
             name: "url".to_owned(),
             model,
             warmup: Extent::Ns(arguments.warmup),
-            measure: Extent::Ns(arguments.duration),
+            measure: Extent::Ns(duration_ns(arguments)),
+            arrival,
+            stages,
             cooldown_ns: arguments.cooldown,
             connections: "per-user".to_owned(),
             max_connections,

@@ -7,6 +7,7 @@
 #![expect(clippy::print_stderr, reason = "seeds are told, so that a failure can be repeated")]
 
 mod accounting;
+mod arrivals;
 mod calibrate;
 mod certify;
 mod cli;

@@ -363,6 +363,13 @@ pub(super) struct Load {
     users: Option<Count>,
     /// An open loop at this constant rate, in total.
     rate: Option<Rate>,
+    /// An open loop whose rate is held or ramps, stage by stage: `200/s for 10s`, `to 1000/s in 30s`.
+    stages: Option<Texts>,
+    /// Law of the gaps between arrivals.
+    arrival: Option<ArrivalLaw>,
+    /// Of drawn gaps.
+    #[schemars(range(min = 0))]
+    seed: Option<u64>,
     /// Discarded at the start.
     warmup: Option<Extent>,
     /// The measured window.
@@ -375,6 +382,16 @@ pub(super) struct Load {
     max_connections: Option<Count>,
     /// After this a request in flight has failed.
     timeout: Option<Duration>,
+}
+
+/// Law of the gaps between arrivals.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+pub(super) enum ArrivalLaw {
+    /// Each gap is the rate's own.
+    Constant,
+    /// Exponential gaps.
+    Poisson,
 }
 
 /// What must stand before anything is started.

@@ -87,6 +87,15 @@ fn quick_shrinks() {
     assert_eq!(load.measure, Extent::Ns(500_000_000));
     assert_eq!(load.cooldown_ns, 500_000_000);
     assert_eq!(plan.cells[0].origins["load.measure"], "--quick");
+    // Stages keep their proportions.
+    let staged = text
+        .replace("users = 32\nmeasure = \"30s\"", "stages = [\"5/s for 30s\", \"to 9/s in 10s\"]");
+    assert_ne!(staged, text);
+    let plan = plan_with(&staged, &overrides).unwrap();
+    let load = &plan.cells[0].effective.load;
+    let lengths: Vec<u64> = load.stages.iter().map(|stage| stage.length_ns).collect();
+    assert_eq!(lengths, [375_000_000, 125_000_000]);
+    assert_eq!((load.measure, load.model), (Extent::Ns(500_000_000), Model::Rate(5.5)));
 }
 
 const SMALL: &str = r#"

@@ -57,16 +57,16 @@ bench.toml:14:1: load `x` has two kinds: `users` and `rate`
      | ^^^^
 "#);
     assert_snapshot!(refused("[target.a]\naddress = \"h:1\"\n[scenario.s]\n[load.l]\nmeasure = \"1s\""), @"
-bench.toml:1:9: target `a` has no kind; one of `command`, `mock`, `url`
-  1 | [target.a]
-    |         ^
-bench.toml:3:11: scenario `s` has no kind; one of `get`, `post`, `put`, `patch`, `delete`, `head`, `options`
-  3 | [scenario.s]
-    |           ^
-bench.toml:4:7: load `l` has no kind; one of `users`, `rate`
-  4 | [load.l]
-    |       ^
-");
+    bench.toml:1:9: target `a` has no kind; one of `command`, `mock`, `url`
+      1 | [target.a]
+        |         ^
+    bench.toml:3:11: scenario `s` has no kind; one of `get`, `post`, `put`, `patch`, `delete`, `head`, `options`
+      3 | [scenario.s]
+        |           ^
+    bench.toml:4:7: load `l` has no kind; one of `users`, `rate`, `stages`
+      4 | [load.l]
+        |       ^
+    ");
     assert_snapshot!(refused(&with("[factors]\ntarget = \"nginx\"\n[factors.slow]\noff = {}\non = { target.mock.latency = \"1ms\" }")), @r#"
 bench.toml:16:15: target `nginx` has two kinds: `command` and `mock`
   16 | on = { target.mock.latency = "1ms" }
@@ -390,17 +390,17 @@ bench.toml:15:6: references expand to more than 1048576 bytes
 fn overrides() {
     let text = single("");
     assert_snapshot!(set(&text, "load.userz=2"), @"
---set:1:1: unknown key `userz` in `--set`; nearest `users`
-  1 | load.userz=2
-    | ^^^^^^^^^^
-    = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
-");
+    --set:1:1: unknown key `userz` in `--set`; nearest `users`
+      1 | load.userz=2
+        | ^^^^^^^^^^
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+    ");
     assert_snapshot!(set(&text, "load.main.users=2"), @"
---set:1:1: unknown key `main` in `--set`
-  1 | load.main.users=2
-    | ^^^^^^^^^^^^^^^
-    = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
-");
+    --set:1:1: unknown key `main` in `--set`
+      1 | load.main.users=2
+        | ^^^^^^^^^^^^^^^
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+    ");
     assert_snapshot!(set(&text, "load.measure=5"), @"accepted");
     assert_snapshot!(set(&text, "load.measure=5 parsecs"), @r#"
 --set:1:14: `5 parsecs` is not a duration; write `"30s"`
@@ -436,24 +436,24 @@ fn overrides() {
 fn all_at_once() {
     let text = "[target.a]\nurl = 5\n[scenario.s]\nget = \"/\"\n[load.l]\nuserz = 1\nmeasure = \"30\"\n[matrix]\nblokcs = 1\n[factors]\ntarget = [\"a\", \"b\"]\n";
     assert_snapshot!(refused(text), @r#"
-bench.toml:2:7: `5` is not text; write `"5"`
-  2 | url = 5
-    |       ^
-bench.toml:6:1: unknown key `userz` in `[load.l]`; nearest `users`
-  6 | userz = 1
-    | ^^^^^
-    = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
-bench.toml:7:11: `30` is not a duration; write `"30s"`
-  7 | measure = "30"
-    |           ^^^^
-bench.toml:9:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
-  9 | blokcs = 1
-    | ^^^^^^
-    = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`, `layout`
-bench.toml:11:16: no `[target.b]`
-  11 | target = ["a", "b"]
-     |                ^^^
-"#);
+    bench.toml:2:7: `5` is not text; write `"5"`
+      2 | url = 5
+        |       ^
+    bench.toml:6:1: unknown key `userz` in `[load.l]`; nearest `users`
+      6 | userz = 1
+        | ^^^^^
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+    bench.toml:7:11: `30` is not a duration; write `"30s"`
+      7 | measure = "30"
+        |           ^^^^
+    bench.toml:9:1: unknown key `blokcs` in `[matrix]`; nearest `blocks`
+      9 | blokcs = 1
+        | ^^^^^^
+        = help: valid keys: `blocks`, `gap`, `nest`, `order`, `seed`, `warmup_run`, `timeout`, `bring_up_share`, `layout`
+    bench.toml:11:16: no `[target.b]`
+      11 | target = ["a", "b"]
+         |                ^^^
+    "#);
 }
 
 /// What miette is given is what the plain text shows.

@@ -20,16 +20,16 @@ bench.toml:12:2: unknown key `matrx`; nearest `matrix`
      |  ^^^^^
      = help: valid keys: `vars`, `target`, `scenario`, `load`, `generator`, `factors`, `where`, `matrix`, `cpus`, `gates`, `observe`, `compare`, `hypothesis`, `require`
 ");
-    assert_snapshot!(refused(&chosen("[load.other]\nstages = []")), @"
-bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`
-  12 | [load.other]
-     |       ^^^^^
-     = help: a text fixes one, a list varies them: `steady`, `other`
-bench.toml:13:1: unknown key `stages` in `[load.other]`
-  13 | stages = []
-     | ^^^^^^
-     = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
-");
+    assert_snapshot!(refused(&chosen("[load.other]\nsweep = []")), @"
+    bench.toml:12:7: 2 loads and none chosen; add `load` to `[factors]`
+      12 | [load.other]
+         |       ^^^^^
+         = help: a text fixes one, a list varies them: `steady`, `other`
+    bench.toml:13:1: unknown key `sweep` in `[load.other]`
+      13 | sweep = []
+         | ^^^^^
+         = help: valid keys: `users`, `rate`, `stages`, `arrival`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+    ");
     assert_snapshot!(refused(&chosen("[target.x]\nmock = { latencey = \"1s\" }")), @r#"
     bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
       13 | mock = { latencey = "1s" }
@@ -43,11 +43,11 @@ bench.toml:10:14: unknown key `evn` in level `b`; nearest `env`
      = help: valid keys: `command`, `mock`, `url`, `address`, `env`, `cwd`, `stop`, `ready`, `fresh`, `bring_up`, `vars`, `version`
 ");
     assert_snapshot!(refused(&single("[factors]\nf = { key = \"load.userz\", values = [1, 2] }")), @r#"
-bench.toml:9:13: unknown key `userz` in factor `f`; nearest `users`
-  9 | f = { key = "load.userz", values = [1, 2] }
-    |             ^^^^^^^^^^^^
-    = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
-"#);
+    bench.toml:9:13: unknown key `userz` in factor `f`; nearest `users`
+      9 | f = { key = "load.userz", values = [1, 2] }
+        |             ^^^^^^^^^^^^
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+    "#);
     assert_snapshot!(refused(&chosen("[[where]]\nmach = 1\nmatch = { target = \"nginx\" }\nskip = \"x\"")), @"
 bench.toml:13:1: unknown key `mach` in `[[where]]`; nearest `match`
   13 | mach = 1
@@ -273,6 +273,47 @@ bench.toml:5:7: load `main` has no `measure`
     |       ^^^^
     = help: the measured window: a duration such as `"30s"`, or a count of requests
 "#);
+    let staged = |keys: &str| refused(&single("").replace("users = 1\nmeasure = \"2s\"", keys));
+    assert_eq!(staged("stages = [\"5/s for 1s\", \"to 9/s in 2s\"]"), "accepted");
+    assert_snapshot!(staged("stages = [\"5/s for 1s\", \"7/s over 2s\", \"to 9/s in 0s\"]"), @r#"
+    bench.toml:6:25: `7/s over 2s` is no stage; write `"200/s for 10s"` to hold a rate, or `"to 1000/s in 30s"` to ramp
+      6 | stages = ["5/s for 1s", "7/s over 2s", "to 9/s in 0s"]
+        |                         ^^^^^^^^^^^^^
+    "#);
+    assert_snapshot!(staged("stages = [\"0/s for 1s\", \"0/s for 2s\"]"), @r#"
+    bench.toml:6:11: no stage has a rate above 0: nothing would arrive
+      6 | stages = ["0/s for 1s", "0/s for 2s"]
+        |           ^^^^^^^^^^^^
+    "#);
+    assert_snapshot!(staged("stages = [\"5/s for 1s\"]\nmeasure = \"1s\"\nwarmup = 10"), @r#"
+    bench.toml:7:1: load `main` has `measure` beside `stages`
+      7 | measure = "1s"
+        | ^^^^^^^
+        = help: the window is as long as its stages together; leave `measure` out
+    bench.toml:8:10: load `main` counts its `warmup` beside `stages`
+      8 | warmup = 10
+        |          ^^
+        = help: a duration: the warm-up goes on at the rate with which the first stage starts
+    "#);
+    assert_snapshot!(staged("users = 4\nmeasure = \"1s\"\narrival = \"poison\""), @r#"
+    bench.toml:8:1: `arrival` has no effect on load `main`, a closed loop
+      8 | arrival = "poison"
+        | ^^^^^^^
+        = help: users begin when their answer is there; write a `rate` or `stages`
+    bench.toml:8:11: `poison` is no value of `arrival`; nearest `poisson`
+      8 | arrival = "poison"
+        |           ^^^^^^^^
+    "#);
+    assert_snapshot!(staged("users = 4\nmeasure = \"1s\"\narrival = \"poisson\"\nseed = 3"), @r#"
+    bench.toml:8:1: `arrival` has no effect on load `main`, a closed loop
+      8 | arrival = "poisson"
+        | ^^^^^^^
+        = help: users begin when their answer is there; write a `rate` or `stages`
+    bench.toml:9:1: `seed` has no effect on load `main`, a closed loop
+      9 | seed = 3
+        | ^^^^
+        = help: users begin when their answer is there; write a `rate` or `stages`
+    "#);
     assert_snapshot!(refused("[load]\nusers = 3"), @"
 bench.toml:2:1: `3` is not a table
   2 | users = 3

@@ -135,7 +135,10 @@ fn window(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
 /// Whether the arrivals kept to the plan; a closed loop plans no rate.
 fn rate(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
     let seconds = load.window_ns as f64 / 1e9;
-    let planned = load.planned_per_s.filter(|planned| *planned > 0.0 && seconds > 0.0);
+    // Of drawn arrivals as many are planned as were drawn.
+    let drawn = (!load.arrival.is_constant() && seconds > 0.0).then(|| load.due as f64 / seconds);
+    let planned = load.planned_per_s.map(|planned| drawn.unwrap_or(planned));
+    let planned = planned.filter(|planned| *planned > 0.0 && seconds > 0.0);
     let achieved = planned.map(|_| load.sent as f64 / seconds);
     let share = achieved.zip(planned).map(|(achieved, planned)| achieved / planned);
     let held = share.map(|share| share >= bounds.achieved_share);

@@ -77,8 +77,8 @@ pub(super) fn judge(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates
     let all = series_of(load, bounds.steady_seconds);
     let seconds = load.series.len().min((load.window_ns / 1_000_000_000) as usize);
     let enough = (!all.is_empty()).then_some(true);
-    if load.is_foreign() {
-        // It tells no figures by the second.
+    if load.is_foreign() || !load.stages.is_empty() {
+        // It tells no figures by the second, or its rate was meant to change.
         for gate in ["steady_seconds", "shift_flag", "shift", "trend", "halves", "warm_up"] {
             judgement.add(gate, bounds, None, None, String::new);
         }

@@ -91,10 +91,16 @@ impl Bench {
     }
 
     pub(crate) fn load(mut self, key: &str, value: &str) -> Self {
-        if matches!(key, "users" | "rate") {
-            self.load.retain(|(known, _)| known != "users" && known != "rate");
+        if matches!(key, "users" | "rate" | "stages") {
+            self.load.retain(|(known, _)| !["users", "rate", "stages"].contains(&known.as_str()));
         }
         put(&mut self.load, key, value);
+        self
+    }
+
+    /// Without a key that the sound bench has.
+    pub(crate) fn without_load(mut self, key: &str) -> Self {
+        self.load.retain(|(known, _)| known != key);
         self
     }
 

@@ -1,0 +1,102 @@
+//! Arrivals that are not all alike: stages and drawn gaps, against what the mock saw.
+
+use record::arrival::Arrival;
+use record::load::LoadRecord;
+
+use crate::support::{self, Bench, Lab};
+
+/// A hold, a ramp, a pause and a spike: as many requests as their areas say, in the window alone, and
+/// each at the mock.
+#[test]
+fn stages_send_what_their_areas_say() {
+    let lab = Lab::new();
+    let stages = r#"["100/s for 1s", "to 500/s in 1s", "0/s for 500ms", "1000/s for 500ms"]"#;
+    let bench =
+        Bench::mock().without_load("measure").load("warmup", "\"200ms\"").load("stages", stages);
+    lab.run(&bench, "stages", &[]).expect_one_of(&[0, 3]);
+    let run = lab.only_run("stages");
+    let (load, mock) = (support::load(&run), support::mock(&run));
+    // 100 + 300 + 0 + 500, of which a busy machine may leave some unsent.
+    assert_eq!((load.due, load.sent + load.unsent), (900, 900));
+    assert_eq!(load.window_ns, 3_000_000_000);
+    assert_eq!(load.planned_per_s, Some(300.0));
+    assert_eq!(load.stages.len(), 4);
+    assert_eq!(mock.served, load.whole_life.sent, "200 ms at 100/s came before");
+    assert!(load.whole_life.sent <= 920);
+    // A rate that was meant to change is no shift of the target's.
+    let steady = load.validity.reasons.iter().find(|reason| reason.gate == "shift");
+    assert_eq!(steady, None);
+}
+
+/// Both arms of a block meet the same arrivals, each block others; the gaps at the mock scatter as
+/// their mean, which even ones do not.
+#[test]
+fn drawn_gaps_are_the_same_for_both_arms_of_a_block() {
+    let lab = Lab::new();
+    let bench = Bench::mock()
+        .load("rate", "\"400/s\"")
+        .load("warmup", "\"0s\"")
+        .load("measure", "\"1s\"")
+        .load("arrival", "\"poisson\"")
+        .load("seed", "11")
+        .matrix("blocks", "2")
+        .matrix("warmup_run", "false")
+        .factor("arm", &[("a", "{}"), ("b", "{ target.mock.latency = \"3ms\" }")]);
+    lab.run(&bench, "drawn", &[]).expect_one_of(&[0, 1, 3]);
+    let mut seeds = Vec::new();
+    for block in [1, 2] {
+        let of = |arm: &str| {
+            let runs = lab.runs("drawn");
+            let of_block = format!("{block:02}-");
+            let run = runs.iter().find(|run| run.starts_with(&of_block) && run.ends_with(arm));
+            let run = lab.label("drawn").join("runs").join(run.expect("a run of each arm"));
+            (support::load(&run), support::mock(&run))
+        };
+        let ((a, seen), (b, _)) = (of("-a"), of("-b"));
+        assert_eq!((a.arrival, a.due), (b.arrival, b.due));
+        let Arrival::Poisson { seed } = a.arrival else { panic!("{:?}", a.arrival) };
+        assert_eq!(a.arrival, Arrival::Poisson { seed: 11 }.of_block(block));
+        seeds.push(seed);
+        // Four standard errors of a count of 400; lumps of a busy machine only scatter more.
+        assert!((320..=480).contains(&a.due), "{}", a.due);
+        let scatter = seen.arrivals.variance_ns2.sqrt() / seen.arrivals.mean_ns;
+        assert!(scatter > 0.75, "{scatter}");
+        // What was drawn is what was planned.
+        assert!(a.validity.reasons.iter().all(|reason| reason.gate != "achieved"));
+    }
+    assert_ne!(seeds[0], seeds[1]);
+}
+
+/// From the command line, with the words of what is wrong.
+#[test]
+fn a_command_line_takes_stages_and_a_seed() {
+    let lab = Lab::new();
+    let mock = lab.spawn(&["mock", "--latency", "1ms"]);
+    let url = crate::cli::listening(&mock);
+    let stages = "50/s for 500ms, to 150/s in 1s";
+    let base = ["load", &url, "--warmup", "0s", "--json", "-"];
+    let ran = lab.assay(&[&base[..], &["--stages", stages]].concat()).expect_one_of(&[0, 3]);
+    let load: LoadRecord = serde_json::from_str(&ran.stdout).expect("a record");
+    assert_eq!((load.due, load.stages.len(), load.arrival), (125, 2, Arrival::Constant));
+    let ran = lab.assay(&[&base[..], &["--rate", "200/s", "-d", "1s", "--poisson", "7"]].concat());
+    let load: LoadRecord =
+        serde_json::from_str(&ran.expect_one_of(&[0, 3]).stdout).expect("a record");
+    assert_eq!(load.arrival, Arrival::Poisson { seed: 7 });
+    let shown = lab.assay(&["load", &url, "--warmup", "0s", "--stages", stages, "--poisson"]);
+    let shown = shown.expect_one_of(&[0, 3]).stdout;
+    assert!(
+        shown.contains("open, 83.33/s in total (mean of 2 stages), exponential gaps of seed 1"),
+        "{shown}"
+    );
+    for (wrong, words) in [
+        (vec!["--stages", "100/s 10s"], "`100/s 10s` is no stage"),
+        (vec!["--stages", "to 100/s in 1s"], "has no rate to ramp from"),
+        (vec!["--stages", "1/s for 1s", "--rate", "5/s"], "cannot be used with"),
+        (vec!["--poisson"], "add `--rate` or `--stages`"),
+    ] {
+        let ran = lab.assay(&[&["load", url.as_str()][..], &wrong].concat()).expect(2);
+        assert!(ran.stderr.contains(words), "{wrong:?}: {}", ran.stderr);
+    }
+    mock.signal(rustix::process::Signal::TERM);
+    mock.finish().expect(0);
+}
