@@ -398,7 +398,11 @@ pub(crate) struct CertifyArguments {
     /// The generator: `assay`, the name of an adapter, or a command line.
     #[arg(long, value_name = "NAME|COMMAND")]
     pub(crate) generator: Option<String>,
-    /// Only arrivals at a rate, or only users who wait.
+    /// Of a command: a regular expression whose named groups are its figures; may be given several
+    /// times.
+    #[arg(long, value_name = "REGEX", requires = "generator")]
+    pub(crate) pattern: Vec<String>,
+    /// Only arrivals at a rate, or only users who wait; else all that the generator can do.
     #[arg(long, value_name = "MODEL", value_enum)]
     pub(crate) model: Option<LoadModel>,
     /// Only the stages whose name matches; such a part stands for nothing later.

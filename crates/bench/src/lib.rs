@@ -48,7 +48,7 @@ use record::plan::{Extension, Plan};
 pub use calibration::{
     CalibrationDesign, CalibrationTextError, calibration_of_url, calibration_text,
 };
-pub use certify::CertifyModel;
+pub use certify::{CertifyGenerator, CertifyModel};
 pub use env::{Env, System};
 pub use problem::{Diagnostics, Problem};
 pub use qualify::{qualification, shortest_cell};

@@ -4,7 +4,7 @@
 //! written. A cause is named only where it can have made a difference of this sign and size; what
 //! no known cause can have made is called unexplained.
 
-use record::foreign::{Figure, ForeignRun, Habits, OwnFigure, UNEXPLAINED};
+use record::foreign::{Figure, ForeignRun, OwnFigure, UNEXPLAINED};
 use record::load::LoadRecord;
 use record::mock::MockRecord;
 use record::units::HumanDuration;
@@ -148,7 +148,7 @@ fn latency(
 ) -> OwnFigure {
     let mut causes = Vec::new();
     if let (Some(own), Some(truth), Some(mock)) = (own, truth, mock) {
-        causes = latency_causes(name, own, truth, &run.habits, mock);
+        causes = latency_causes(name, own, truth, run, mock);
     }
     OwnFigure {
         figure: name.to_owned(),
@@ -163,9 +163,10 @@ fn latency_causes(
     name: &str,
     own: Figure,
     truth: u64,
-    habits: &Habits,
+    run: &ForeignRun,
     mock: &MockRecord,
 ) -> Vec<String> {
+    let habits = &run.habits;
     let mut causes = Vec::new();
     let difference = own.value_ns as f64 - truth as f64;
     // A histogram of three digits blurs the truth by a thousandth.
@@ -179,6 +180,12 @@ fn latency_causes(
         if difference.abs() <= step {
             return causes;
         }
+    }
+    if difference > CLIENT_SHARE * truth as f64
+        && adds_samples(run)
+        && !matches!(name, "min" | "max")
+    {
+        causes.push(ADDED.to_owned());
     }
     if difference > 0.0 {
         // A client sees all that the mock saw and its own side of it.
@@ -225,6 +232,8 @@ fn in_flight(run: &ForeignRun, load: &LoadRecord, mock: Option<&MockRecord>) -> 
             causes.push(format!("its mean is rounded to {}", HumanDuration(step_ns)));
         } else if own < truth {
             causes.push("time in flight that is in none of its latencies".to_owned());
+        } else if adds_samples(run) {
+            causes.push(ADDED.to_owned());
         } else {
             causes.push("its latencies hold its own waiting".to_owned());
         }
@@ -243,6 +252,17 @@ fn in_flight(run: &ForeignRun, load: &LoadRecord, mock: Option<&MockRecord>) -> 
         truth,
         causes,
     })
+}
+
+/// What a tool that corrects for omission by its own arithmetic has done.
+const ADDED: &str = "samples that it adds behind long answers and never sent";
+
+/// Whether the tool has added samples: it does so behind a latency of at least twice its mean, which
+/// is about the time between two requests of a user.
+fn adds_samples(run: &ForeignRun) -> bool {
+    let twice = |max: Figure, mean: Figure| max.value_ns >= mean.value_ns.saturating_mul(2);
+    run.habits.adds_samples
+        && run.own.max.zip(run.own.mean).is_some_and(|(max, mean)| twice(max, mean))
 }
 
 #[cfg(test)]

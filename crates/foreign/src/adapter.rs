@@ -47,6 +47,8 @@ pub struct Adapter {
     pub omits_connect: bool,
     /// See [`Habits::corrects_omission`].
     pub corrects_omission: bool,
+    /// See [`Habits::adds_samples`].
+    pub adds_samples: bool,
     /// See [`Habits::omits_failures`].
     pub omits_failures: bool,
     /// See [`Habits::drops_in_flight`].
@@ -73,6 +75,7 @@ impl Adapter {
             clock: self.clock.to_owned(),
             omits_connect: self.omits_connect,
             corrects_omission: self.corrects_omission,
+            adds_samples: self.adds_samples,
             omits_failures: self.omits_failures,
             drops_in_flight: self.drops_in_flight,
             counts_unanswered: self.counts_unanswered,
@@ -108,6 +111,22 @@ pub fn adapter_of(generator: &Generator) -> Option<&'static Adapter> {
         GeneratorKind::Assay => None,
         GeneratorKind::Adapter(name) => adapter(name),
         GeneratorKind::Command(_) => Some(&command::ADAPTER),
+    }
+}
+
+/// The program that a generator starts, as it is looked for; `None` for assay's own, for a tool of
+/// which only outputs are read, and for a command whose program is not known before its run.
+#[must_use]
+pub fn program(generator: &Generator) -> Option<&str> {
+    match &generator.kind {
+        GeneratorKind::Assay => None,
+        // Each adapter is called as its program.
+        GeneratorKind::Adapter(name) => {
+            adapter(name).filter(|adapter| adapter.ask.is_some()).map(|adapter| adapter.name)
+        }
+        GeneratorKind::Command(command) => {
+            command.first().map(String::as_str).filter(|program| !program.contains('{'))
+        }
     }
 }
 

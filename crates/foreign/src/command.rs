@@ -53,6 +53,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     clock: "as the command says",
     omits_connect: false,
     corrects_omission: false,
+    adds_samples: false,
     omits_failures: false,
     drops_in_flight: true,
     counts_unanswered: false,

@@ -30,6 +30,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
             left out",
     omits_connect: true,
     corrects_omission: false,
+    adds_samples: false,
     omits_failures: false,
     drops_in_flight: true,
     counts_unanswered: false,

@@ -36,6 +36,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
             connection, connecting and being late are left out",
     omits_connect: true,
     corrects_omission: false,
+    adds_samples: false,
     omits_failures: false,
     drops_in_flight: false,
     counts_unanswered: true,

@@ -27,7 +27,9 @@ mod vegeta;
 mod wrk;
 mod wrk2;
 
-pub use adapter::{ADAPTERS, Abilities, Adapter, adapter, adapter_of, ask, read, runnable_names};
+pub use adapter::{
+    ADAPTERS, Abilities, Adapter, adapter, adapter_of, ask, program, read, runnable_names,
+};
 pub use books::{load_record, tolerance_requests};
 pub use command::patterns_fault;
 pub use error::ReadError;

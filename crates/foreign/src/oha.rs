@@ -35,6 +35,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
             connecting included",
     omits_connect: false,
     corrects_omission: true,
+    adds_samples: false,
     omits_failures: true,
     drops_in_flight: true,
     counts_unanswered: false,

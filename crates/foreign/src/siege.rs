@@ -32,6 +32,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     clock: "from before connecting to the last byte read",
     omits_connect: false,
     corrects_omission: false,
+    adds_samples: false,
     omits_failures: false,
     drops_in_flight: true,
     counts_unanswered: true,

@@ -30,6 +30,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     clock: "from when a worker sent it to the last byte read, connecting included",
     omits_connect: false,
     corrects_omission: false,
+    adds_samples: false,
     omits_failures: false,
     drops_in_flight: false,
     counts_unanswered: true,

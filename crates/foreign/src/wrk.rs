@@ -31,6 +31,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     clock: "from the first byte written to the last byte read; reconnecting is left out",
     omits_connect: true,
     corrects_omission: false,
+    adds_samples: true,
     omits_failures: false,
     drops_in_flight: true,
     counts_unanswered: false,

@@ -28,6 +28,7 @@ pub(crate) const ADAPTER: Adapter = Adapter {
     clock: "from when the request was due to the last byte read",
     omits_connect: true,
     corrects_omission: true,
+    adds_samples: false,
     omits_failures: false,
     drops_in_flight: true,
     counts_unanswered: false,

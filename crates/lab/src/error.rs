@@ -26,6 +26,16 @@ pub enum LabError {
         /// What is wrong.
         why: String,
     },
+    /// The program of a foreign generator is not there.
+    #[error(
+        "generator `{generator}`: no program `{program}`; install it, or name its folder in `PATH`"
+    )]
+    NoProgram {
+        /// The generator's name in the bench.
+        generator: String,
+        /// The program, as it is looked for.
+        program: String,
+    },
     /// A step before left no evidence, or it was changed.
     #[error(
         "label `{label}` was made under a calibration and {why}; put it back, or make a new label"
@@ -152,6 +162,7 @@ impl LabError {
                 | Self::LostCalibration { .. }
                 | Self::Busy { .. }
                 | Self::TooLittleDisk { .. }
+                | Self::NoProgram { .. }
                 | Self::Refused(_)
         )
     }

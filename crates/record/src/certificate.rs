@@ -70,6 +70,10 @@ pub struct CertificateOf {
     pub generator: String,
     /// Its version as it reports itself.
     pub generator_version: String,
+    /// The program that another generator was started as, and its SHA-256: a version does not tell
+    /// two commands apart. Absent for assay's own, whose version is that of assay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_program: Option<String>,
     /// Version of assay.
     pub assay_version: String,
     /// The host.
@@ -96,6 +100,7 @@ impl CertificateOf {
         Self {
             generator: "assay".to_owned(),
             generator_version: format!("assay {assay_version}"),
+            generator_program: None,
             assay_version: assay_version.to_owned(),
             host: host.name.clone(),
             kernel: host.kernel.clone(),
@@ -120,6 +125,7 @@ impl CertificateOf {
         [
             both("generator", &|of| of.generator.clone()),
             both("generator's version", &|of| of.generator_version.clone()),
+            both("generator's program", &|of| of.generator_program.clone().unwrap_or_default()),
             both("version of assay", &|of| of.assay_version.clone()),
             both("host", &|of| of.host.clone()),
             both("kernel", &|of| of.kernel.clone()),
@@ -185,8 +191,15 @@ pub struct Quantile {
     pub true_ns: Option<u64>,
     /// By the generator, ns.
     pub said_ns: Option<u64>,
+    /// The step in which another generator prints it, ns; absent for assay's own histogram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<u64>,
     /// (said - true) / true.
     pub error_share: Option<f64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Whether both sides counted the same.
@@ -196,6 +209,10 @@ pub struct CountsAgree {
     pub runs: u64,
     /// Requests by the mock in all of them.
     pub requests: u64,
+    /// Requests that another generator dropped or cut when its time was up, and so did not count,
+    /// in all runs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut: u64,
     /// Runs in which they differed, each with both counts.
     pub differ: Vec<String>,
 }
@@ -209,6 +226,9 @@ pub struct Trial {
     pub true_ns: Option<u64>,
     /// Median by the generator, ns.
     pub said_ns: Option<u64>,
+    /// The step in which another generator prints it, ns; absent for assay's own histogram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<u64>,
     /// (said - true) / true.
     pub error_share: Option<f64>,
 }
@@ -229,6 +249,9 @@ pub struct Step {
     pub true_ns: Option<u64>,
     /// Median by the generator, ns.
     pub said_ns: Option<u64>,
+    /// The step in which another generator prints it, ns; absent for assay's own histogram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<u64>,
     /// CPU of the generator, as a share of its cores.
     pub generator_share: Option<f64>,
     /// CPU of the mock, as a share of one core.
@@ -267,6 +290,9 @@ pub struct StallSeen {
     pub said_max_ns: Option<u64>,
     /// Whether its p99 shows the stall.
     pub shown: bool,
+    /// Whether it shows it by samples that it added and never sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub added: bool,
 }
 
 /// The gaps between requests as the mock read them.
@@ -285,8 +311,11 @@ pub struct Arrivals {
 pub struct Finding {
     /// The property.
     pub name: String,
-    /// Whether it holds; absent when it could not be looked at.
+    /// Whether it holds; absent when it is told and not judged.
     pub holds: Option<bool>,
+    /// Whether it should have been judged and the generator tells too little for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown: bool,
     /// The figures behind it.
     pub detail: String,
 }
@@ -332,10 +361,10 @@ impl Certificate {
         }
     }
 
-    /// True when every property that could be looked at holds.
+    /// True when every property holds; one that the generator tells too little for does not.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.findings.iter().all(|finding| finding.holds != Some(false))
+        self.findings.iter().all(|finding| finding.holds != Some(false) && !finding.unknown)
     }
 
     /// What a run attaches of it.

@@ -75,6 +75,9 @@ pub struct Habits {
     pub omits_connect: bool,
     /// Its latencies start when a request was due; else what waits behind a stall is not in them.
     pub corrects_omission: bool,
+    /// Behind a latency of at least twice the time between the requests of a user it adds samples
+    /// that were never sent, as many as would have fitted.
+    pub adds_samples: bool,
     /// Failed requests are left out of its latencies.
     pub omits_failures: bool,
     /// Requests in flight at its end are in none of its figures.

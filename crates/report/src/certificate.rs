@@ -42,6 +42,7 @@ fn word(finding: &Finding) -> &'static str {
     match finding.holds {
         Some(true) => "holds",
         Some(false) => "FAILS",
+        None if finding.unknown => "unknown",
         None => "told",
     }
 }

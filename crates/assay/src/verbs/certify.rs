@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use bench::CertifyModel;
+use bench::{CertifyGenerator, CertifyModel};
 use evidence::Asked;
 use record::certificate::{Bounds, Certificate};
 use record::layout;
 
-use crate::cli::CertifyArguments;
+use crate::cli::{CertifyArguments, LoadModel};
 use crate::exit::{Failure, Outcome, Status};
 use crate::instrument;
 use crate::output::Output;
@@ -16,15 +16,14 @@ use crate::state_dir;
 
 pub(crate) fn run(arguments: &CertifyArguments, output: &Output) -> Outcome {
     let certificate_path = certificate_path(arguments)?;
-    let generator = generator(arguments.generator.as_deref());
+    let generator = generator(arguments)?;
     let settings = settings(&arguments.against);
     let cpus = cpus(&load::cores());
     let here = std::env::current_dir().map_err(|error| Failure::failed(error.to_string()))?;
     let mut plans = Vec::new();
     let mut without_stage = None;
-    for model in models(arguments) {
-        let generator = generator.as_ref().map(|(name, table)| (name.as_str(), table.as_str()));
-        let text = model.text(generator, &cpus, arguments.deep);
+    for model in models(arguments, generator.as_ref())? {
+        let text = model.text(generator.as_ref(), &cpus, arguments.deep);
         let only = arguments.only.as_deref();
         match instrument::expand(model.name(), &text, &here, &settings, only) {
             Ok(plan) => plans.push(plan),
@@ -64,27 +63,25 @@ pub(crate) fn run(arguments: &CertifyArguments, output: &Output) -> Outcome {
     Ok(if certificate.holds() { Status::Done } else { Status::Doubtful })
 }
 
-/// Which benches: both, unless one was asked for.
-fn models(arguments: &CertifyArguments) -> Vec<CertifyModel> {
-    let open = arguments.model != Some(crate::cli::LoadModel::Closed);
-    let closed = arguments.model != Some(crate::cli::LoadModel::Open);
-    [(CertifyModel::Open, open), (CertifyModel::Closed, closed)]
-        .into_iter()
-        .filter_map(|(model, wanted)| wanted.then_some(model))
-        .collect()
+/// Which benches: all that the generator can do, unless one was asked for.
+fn models(
+    arguments: &CertifyArguments,
+    generator: Option<&CertifyGenerator>,
+) -> Result<Vec<CertifyModel>, Failure> {
+    let asked = arguments.model.map(|model| match model {
+        LoadModel::Open => CertifyModel::Open,
+        LoadModel::Closed => CertifyModel::Closed,
+    });
+    match generator {
+        Some(generator) => generator.models(asked).map_err(Failure::wrong),
+        None => Ok(asked.map_or(vec![CertifyModel::Open, CertifyModel::Closed], |one| vec![one])),
+    }
 }
 
-/// Name and table of a foreign generator; `None` for our own. A single word is an adapter, anything
-/// else a command line.
-fn generator(text: Option<&str>) -> Option<(String, String)> {
-    let text = text.filter(|text| *text != "assay")?;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    if let [adapter] = words.as_slice()
-        && !adapter.contains('/')
-    {
-        return Some(((*adapter).to_owned(), format!("adapter = {adapter:?}")));
-    }
-    Some(("command".to_owned(), format!("command = {words:?}")))
+/// A generator that is not our own, by a word or a command line.
+fn generator(arguments: &CertifyArguments) -> Result<Option<CertifyGenerator>, Failure> {
+    let text = arguments.generator.as_deref().unwrap_or("assay");
+    CertifyGenerator::of(text, &arguments.pattern).map_err(Failure::wrong)
 }
 
 /// Settings of the mock as overrides of the plan.
@@ -146,21 +143,6 @@ fn keep(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_word_is_an_adapter_and_more_is_a_command() {
-        assert_eq!(generator(None), None);
-        assert_eq!(generator(Some("assay")), None);
-        assert_eq!(
-            generator(Some("wrk")),
-            Some(("wrk".to_owned(), "adapter = \"wrk\"".to_owned()))
-        );
-        let (name, table) = generator(Some("./gen --rate 5")).unwrap_or_default();
-        assert_eq!(
-            (name.as_str(), table.as_str()),
-            ("command", "command = [\"./gen\", \"--rate\", \"5\"]")
-        );
-    }
 
     #[test]
     fn the_mock_has_a_core_of_its_own_where_there_are_two() {

@@ -6,7 +6,63 @@ use record::certificate::Certificate;
 use record::seal::Sealed;
 use record::{Effect, layout};
 
-use crate::support::{Bench, Lab, names, read, reason};
+use crate::support::{ASSAY, Bench, Lab, Running, names, read, reason};
+
+/// A word, a tool without an open model and a program that is not installed: nothing is started.
+#[test]
+fn a_generator_that_cannot_be_certified_starts_nothing() {
+    let lab = Lab::new();
+    let refused = |arguments: &[&str], code: i32, words: &[&str]| {
+        let mut command = lab.command(ASSAY, &[&["certify", "--generator"], arguments].concat());
+        // Nothing is installed there.
+        command.env("PATH", lab.path());
+        let ran = Running::start(command).finish().expect(code);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+        }
+    };
+    refused(&["wrkk"], 2, &["no generator `wrkk`; nearest `wrk`"]);
+    refused(&["vegeta"], 2, &["only read, not started"]);
+    let able = "these have one: `assay`, `k6`, `oha`";
+    refused(&["wrk", "--model", "open"], 2, &["`wrk` has no constant arrival rate", able]);
+    refused(&["gen {url}"], 2, &["--pattern", "[generator.N]"]);
+    refused(&["wrk"], 5, &["no program `wrk`"]);
+    refused(&["gen {url}", "--pattern", "n=(?<requests>[0-9]+)"], 5, &["no program `gen`"]);
+    assert_eq!(names(lab.path()), [""; 0]);
+}
+
+/// wrk for real, by one stall: the certificate is its own, says that the stall in its p99 is made of
+/// samples that it added, and stands for no run of assay's.
+#[test]
+fn a_certificate_of_wrk_says_what_its_stall_is_made_of() {
+    let lab = Lab::new();
+    let arguments =
+        ["certify", "--generator", "wrk", "--only", "stall", "--certificate", "wrk.json"];
+    let ran = lab.assay(&arguments).expect_one_of(&[0, 3]);
+    let certificate = Certificate::read(&lab.path().join("wrk.json")).expect("a certificate");
+    assert!(ran.stdout.starts_with("certificate of wrk ("), "{}", ran.stdout);
+    let of = &certificate.of;
+    assert_eq!(of.generator, "wrk");
+    assert!(of.generator_version.contains("wrk"), "{}", of.generator_version);
+    let program = of.generator_program.as_deref().expect("a program");
+    assert!(program.contains("wrk "), "{program}");
+    // Only a closed loop, as wrk has no other.
+    assert_eq!(certificate.stalls.len(), 1);
+    assert_eq!(certificate.stalls[0].model, "closed");
+    assert!(certificate.counts.requests > 0);
+    let line = certificate.findings.iter().find(|one| one.name == "stall, closed");
+    let line = line.expect("a line on the stall");
+    // How near the made-up tail comes is a matter of the machine; that it is no evidence is not.
+    assert_eq!(line.holds, None, "{line:?}");
+    let made_up = line.detail.contains("(by samples that it adds and never sent)");
+    assert_eq!(made_up, certificate.stalls[0].shown, "{line:?}");
+
+    let folder = lab.path().join("state/assay/certificates");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::copy(lab.path().join("wrk.json"), folder.join("wrk.json")).expect("copied");
+    lab.run(&Bench::mock(), "own", &[]).expect(0);
+    assert!(lab.only_digest("own").load.is_some_and(|load| load.certificate.is_none()));
+}
 
 /// Certifies the arrivals at one rate alone and gives the certificate as kept.
 fn certified(lab: &Lab, more: &[&str]) -> Certificate {

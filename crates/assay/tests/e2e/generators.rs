@@ -219,13 +219,24 @@ fn a_generator_that_dies_or_prints_garbage_is_void_by_name() {
     lab.assert_nothing_runs();
 }
 
+/// Before anything is started; and a mock alone is not held up by the same empty path.
 #[test]
-fn a_program_that_is_not_there_is_named() {
+fn a_program_that_is_not_there_refuses_the_matrix() {
     let lab = Lab::new();
-    let generator = "command = [\"no-such-generator\"]\npatterns = [\"n=(?<requests>[0-9]+)\"]";
-    run(&lab, &bench(generator).load("warmup", "\"0s\""), "none", &[]).expect(3);
-    let said = &reason(&lab.only_digest("none"), "generator_failed").detail.clone();
-    assert!(said.contains("no-such-generator"), "{said}");
+    let command = "command = [\"no-such-generator\"]\npatterns = [\"n=(?<requests>[0-9]+)\"]";
+    for (generator, program) in [(command, "no-such-generator"), ("adapter = \"wrk\"", "wrk")] {
+        lab.write("bench.toml", &bench(generator).toml());
+        let mut command = lab.command(ASSAY, &["run", "bench.toml", "--label", "none"]);
+        command.env("PATH", lab.path());
+        let ran = Running::start(command).finish().expect(5);
+        let said = format!("generator `it`: no program `{program}`");
+        assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+        assert!(!lab.label("none").exists());
+    }
+    lab.write("bench.toml", &Bench::mock().toml());
+    let mut command = lab.command(ASSAY, &["run", "bench.toml", "--label", "mock"]);
+    command.env("PATH", lab.path());
+    Running::start(command).finish().expect(0);
 }
 
 #[test]

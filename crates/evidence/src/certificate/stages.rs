@@ -4,9 +4,10 @@ use std::path::Path;
 
 use record::Effect;
 use record::digest::Digest;
+use record::foreign::{Figure, ForeignRun};
 use record::layout;
 use record::load::LoadRecord;
-use record::meta::Meta;
+use record::meta::{Meta, OutcomeState};
 use record::mock::{MockConfig, MockRecord};
 use record::plan::{Model, RunKind, TargetKind};
 use record::units::HumanDuration;
@@ -23,6 +24,8 @@ pub(super) struct Stage {
     pub(super) meta: Meta,
     pub(super) load: Option<LoadRecord>,
     pub(super) mock: Option<MockRecord>,
+    /// What a generator that is not assay's said of itself.
+    pub(super) foreign: Option<ForeignRun>,
     pub(super) digest: Option<Digest>,
 }
 
@@ -50,6 +53,7 @@ pub(super) fn read_stages(label: &Path) -> Result<Vec<Stage>, EvidenceError> {
             name,
             load: run.load.present().cloned(),
             mock: run.mock.present().cloned(),
+            foreign: run.foreign.present().cloned(),
             digest: layout::read_json(&path.join(layout::DIGEST_JSON)).ok(),
             meta: run.meta,
         });
@@ -69,8 +73,18 @@ impl Stage {
         &self.meta.effective.generator.name
     }
 
-    pub(super) fn is_own(&self) -> bool {
-        self.generator() == "assay"
+    /// The step in which another generator printed the quantile of a share, ns.
+    pub(super) fn step_ns(&self, share: f64) -> Option<u64> {
+        self.foreign.as_ref()?.own.quantile(share).map(|figure: Figure| figure.resolution_ns)
+    }
+
+    /// Why a record is not there, as its run ended.
+    pub(super) fn no_record(&self) -> String {
+        let outcome = self.meta.outcome.as_ref();
+        match outcome.filter(|outcome| outcome.state != OutcomeState::Finished) {
+            Some(outcome) => format!("no record: {}", outcome.detail),
+            None => "no record of one side".to_owned(),
+        }
     }
 
     pub(super) fn model_word(&self) -> &'static str {

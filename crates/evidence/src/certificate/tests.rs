@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use record::certificate::{Bounds, Certificate, Unusable};
+use record::certificate::{Bounds, Certificate, CertificateOf, Unusable};
+use record::foreign::{Figure, ForeignRun, Quantile};
 use record::mock::{Arrivals, Stall};
-use record::plan::{LevelOf, Model, TargetKind};
+use record::plan::{Generator, GeneratorKind, LevelOf, Model, TargetKind};
 use record::seal::{SealError, Sealed};
 
 use super::{Asked, STAGE, certificate};
+use crate::own_figures::tests::run as foreign_run;
 use crate::samples::{self, SampleRun};
 
 const DAY_NS: u64 = 86_400_000_000_000;
@@ -177,6 +179,123 @@ fn a_median_that_is_never_right_resolves_nothing() {
     let (holds, line) = finding(&certified(&runs), "resolution");
     assert_eq!(holds, Some(false));
     insta::assert_snapshot!(line, @"no median was right to 5.0 %, up to 9.80 ms");
+}
+
+/// The stages as if another generator had loaded them, changed by what it says and how it measures.
+fn foreign(change: impl Fn(&mut ForeignRun)) -> Certificate {
+    let dir = tempfile::tempdir().unwrap();
+    let mut runs = sound();
+    // It has no open loop: no law of arrivals, and users for the rate.
+    runs.remove(2);
+    runs[2] = stage("users-8", 4, false);
+    for mut run in runs {
+        run.meta.effective.load.model = Model::Users(8);
+        run.meta.effective.generator = Generator {
+            name: "it".to_owned(),
+            kind: GeneratorKind::Adapter("wrk".to_owned()),
+            ..Generator::default()
+        };
+        let load = run.load.as_mut().unwrap();
+        let mut said = foreign_run();
+        let figure = |value_ns| Figure { value_ns, resolution_ns: 1_000 };
+        let latency = &load.latency_ns;
+        let own = [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99)];
+        said.own.quantiles = own
+            .into_iter()
+            .filter_map(|(share, ns)| Some(Quantile { share, figure: figure(ns?) }))
+            .collect();
+        change(&mut said);
+        let ns = |share| said.own.quantile(share).map(|figure| figure.value_ns);
+        let said_ns = &mut load.latency_ns;
+        (said_ns.p50, said_ns.p90, said_ns.p99) = (ns(0.5), ns(0.9), ns(0.99));
+        said_ns.p999 = None;
+        let path = dir.path().join(record::layout::RUNS).join(&run.meta.run);
+        std::fs::create_dir_all(&path).unwrap();
+        record::layout::write_json(&path.join(record::layout::FOREIGN), &said).unwrap();
+        run.complete(dir.path());
+    }
+    let asked =
+        Asked { age_ns: 30 * DAY_NS, against: Vec::new(), deep: false, bounds: Bounds::default() };
+    certificate(&[dir.path()], &asked).unwrap()
+}
+
+#[test]
+fn another_generator_is_judged_by_what_it_tells() {
+    let certificate = foreign(|_| {});
+    assert_eq!(certificate.of.generator, "it");
+    assert_eq!(finding(&certificate, "percentiles, closed").0, Some(true));
+    let line = finding(&certificate, "percentiles, closed").1;
+    insta::assert_snapshot!(line, @"largest error 2.0 % at p50 of 24000 requests, at most 5.0 %; not told: p99.9");
+    assert!(certificate.holds(), "{:?}", certificate.findings);
+    let here = CertificateOf { generator: "assay".to_owned(), ..certificate.of.clone() };
+    let why = certificate.usable(&here, certificate.made_unix_ns).unwrap_err();
+    insta::assert_snapshot!(why, @"it is of another generator: `it`, here `assay`");
+    // Two programs of one name and version are two.
+    let other = Some("/opt/it 00".to_owned());
+    let here = CertificateOf { generator_program: other, ..certificate.of.clone() };
+    assert!(certificate.usable(&here, certificate.made_unix_ns).is_err());
+}
+
+#[test]
+fn what_a_generator_does_not_tell_is_unknown_and_no_success() {
+    let certificate = foreign(|run| run.own.quantiles.clear());
+    for (name, why) in [
+        ("percentiles, closed", "cannot be judged: it tells no percentile"),
+        ("flatness, closed", "cannot be judged: it tells no median"),
+        ("resolution", "cannot be judged: it tells no median"),
+    ] {
+        assert_eq!(finding(&certificate, name), (None, why.to_owned()));
+    }
+    let (holds, line) = finding(&certificate, "stall, closed");
+    assert_eq!(holds, None);
+    insta::assert_snapshot!(line, @"cannot be judged: it tells no p99 of a stall of 1.00 s in every 5.00 s; max 1.00 s");
+    assert!(!certificate.holds());
+    assert_eq!(certificate.resolution_ns, None);
+}
+
+/// Figures in steps of a millisecond are within a step of the truth, and within 5 % by luck alone.
+#[test]
+fn rounding_is_no_error_and_no_evidence() {
+    let rounded = |step_ns: u64| {
+        foreign(move |run| {
+            for one in &mut run.own.quantiles {
+                let figure = &mut one.figure;
+                figure.value_ns = figure.value_ns / step_ns * step_ns;
+                figure.resolution_ns = step_ns;
+            }
+        })
+    };
+    let coarse = rounded(1_000_000);
+    let (holds, line) = finding(&coarse, "percentiles, closed");
+    assert_eq!(holds, None);
+    insta::assert_snapshot!(line, @"cannot be judged: its percentiles are in steps of 1.00 ms, above 5.0 %");
+    let (holds, line) = finding(&coarse, "resolution");
+    assert_eq!(holds, Some(false));
+    insta::assert_snapshot!(line, @"no median was right to 5.0 %, up to 9.80 ms; they are in steps of 1.00 ms");
+    let fine = rounded(100_000);
+    assert_eq!(finding(&fine, "percentiles, closed").0, Some(true));
+    assert_eq!(finding(&fine, "resolution").0, Some(true));
+}
+
+#[test]
+fn a_stall_that_was_made_up_is_told_as_that() {
+    let added = |adds: bool| {
+        let certificate = foreign(move |run| run.habits.adds_samples = adds);
+        finding(&certificate, "stall, closed")
+    };
+    let (holds, line) = added(true);
+    assert_eq!(holds, None);
+    insta::assert_snapshot!(line, @"p99 shows a stall of 1.00 s in every 5.00 s: 955 ms of 960 ms; max 1.00 s (by samples that it adds and never sent)");
+    // The same figures by a tool that measured them.
+    assert_eq!(added(false).0, Some(true));
+}
+
+#[test]
+fn a_count_that_differs_has_both_counts_of_another_generator() {
+    let certificate = foreign(|run| run.own.requests -= 3);
+    let (holds, line) = finding(&certificate, "counts");
+    assert_eq!(holds, Some(true));
+    insta::assert_snapshot!(line, @"105600 requests in 4 runs, apart by 12, no more than what its ends cut");
 }
 
 /// A stage without records is no stage that went well.

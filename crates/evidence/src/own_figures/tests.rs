@@ -38,6 +38,25 @@ fn p99(value_ns: u64, resolution_ns: u64) -> Vec<Quantile> {
     vec![Quantile { share: 0.99, figure: Figure { value_ns, resolution_ns } }]
 }
 
+/// wrk fills a gap of a closed loop with samples of its own; another tool's tail has no such cause.
+#[test]
+fn a_tail_that_was_made_up_is_named() {
+    let added = "samples that it adds behind long answers and never sent";
+    let mock = samples::mock();
+    let figure = |value_ns| Some(Figure { value_ns, resolution_ns: 1_000 });
+    let mut run = run();
+    run.own.quantiles = p99(950_000_000, 1_000);
+    (run.own.mean, run.own.max) = (figure(84_000_000), figure(1_000_000_000));
+    assert!(!causes(&run, &mock, "p99").contains(&added.to_owned()));
+    run.habits.adds_samples = true;
+    for name in ["p99", "mean", "time in flight"] {
+        assert!(causes(&run, &mock, name).contains(&added.to_owned()), "{name}");
+    }
+    // Without a long answer it adds none.
+    run.own.max = figure(100_000_000);
+    assert!(!causes(&run, &mock, "p99").contains(&added.to_owned()));
+}
+
 #[test]
 fn what_is_equal_needs_no_cause() {
     let (run, mock) = (run(), samples::mock());
