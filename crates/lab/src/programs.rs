@@ -1,10 +1,13 @@
-//! Whether the programs of a plan's generators are there, before anything is started.
+//! The programs of a plan's generators: whether they are there, before anything is started, and which
+//! file a script is.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use record::plan::Plan;
+use record::plan::{Generator, Plan};
 
 use crate::error::LabError;
 
@@ -26,6 +29,24 @@ pub fn require_programs(plan: &Plan) -> Result<(), LabError> {
         }
     }
     Ok(())
+}
+
+/// The file of a generator that is a script, with its hash. What a script is run by, and what it
+/// becomes, is another program at another moment: only the file is the same in every run.
+pub(crate) fn script(generator: &Generator) -> Option<(PathBuf, String)> {
+    let program = foreign::program(generator)?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let file = if program.contains('/') {
+        PathBuf::from(program)
+    } else {
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(program))
+            .find(|file| is_executable(file))?
+    };
+    let mut start = [0; 2];
+    File::open(&file).ok()?.read_exact(&mut start).ok()?;
+    let sha256 = observe::sha256_file(&file).ok().filter(|_| start == *b"#!")?;
+    Some((file, sha256))
 }
 
 /// A name with `/` is that file; any other is looked for in the folders of the path.

@@ -381,11 +381,16 @@ fn drive(
     };
     observer.watch(watch("generator", generator.guardian_pid(), Scope::Below));
     let identity = match &prepared {
-        Some(prepared) => ProcessIdentity {
-            version: prepared.version.clone(),
-            ..observe::process_identity(generator.pid())
-                .unwrap_or_else(|| ProcessIdentity { pid: generator.pid(), ..Default::default() })
-        },
+        Some(prepared) => {
+            let mut identity = observe::process_identity(generator.pid())
+                .unwrap_or_else(|| ProcessIdentity { pid: generator.pid(), ..Default::default() });
+            identity.version.clone_from(&prepared.version);
+            if let Some((file, sha256)) = crate::programs::script(&cell.effective.generator) {
+                identity.executable = Some(file.display().to_string());
+                identity.sha256 = Some(sha256);
+            }
+            identity
+        }
         None => own_child(generator.pid(), facts),
     };
     meta.processes.insert("generator".to_owned(), identity);
