@@ -125,6 +125,20 @@ fn locust_live() {
     live("locust", true);
 }
 
+/// oha is built from its crate, which takes minutes, so it is there in the long form alone; where it is
+/// not, the matrix is refused by its name.
+#[test]
+fn oha_live() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&path).any(|folder| folder.join("oha").is_file());
+    if is_there || std::env::var_os("ASSAY_LONG").is_some() {
+        live("oha", true);
+        return;
+    }
+    let ran = run(&Lab::new(), &bench("adapter = \"oha\""), "none", &[]).expect(5);
+    assert!(ran.stderr.contains("generator `it`: no program `oha`"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_connection_for_each_request_is_seen_at_the_mock() {
     let lab = Lab::new();
