@@ -222,6 +222,12 @@ pub(crate) struct LoadArguments {
     /// Exponential gaps between arrivals, drawn from a seed, instead of even ones.
     #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
     pub(crate) poisson: Option<u64>,
+    /// Pause of a user after each answer.
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "pacing")]
+    pub(crate) think: Option<u64>,
+    /// From one request of a user to its next.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) pacing: Option<u64>,
     /// Length of the measured window.
     #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) duration: u64,

@@ -5,6 +5,7 @@
 
 use record::arrival::{self, Arrival, Stage};
 use record::mock::{MockConfig, MockConfigError};
+use record::pause::Pause;
 use record::plan::{
     BodyCheck, Expect, Extent, Fresh, Load, Model, Ready, Scenario, Stop, Target, TargetKind,
     VersionPin,
@@ -403,6 +404,8 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
     let rate = fields.get("rate", reading, read::rate).map(Model::Rate);
     let stages = fields.get("stages", reading, stages);
     let arrival = fields.get("arrival", reading, read::word("arrival", &ARRIVALS));
+    let think = fields.get("think", reading, read::some_duration).map(Pause::Think);
+    let pacing = fields.get("pacing", reading, read::some_duration).map(Pause::Pace);
     let seed =
         fields.get("seed", reading, |node| Whole { min: 0, max: i64::MAX as u64 }.read(node));
     let warmup = fields.get("warmup", reading, extent);
@@ -438,10 +441,20 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
     };
     if reading.is_effective() && matches!(model, Model::Users(_)) {
         let message = |key: &str| format!("`{key}` has no effect on load `{name}`, a closed loop");
+        refuse_both_pauses(fields, name, reading);
         for key in ["arrival", "seed"] {
             if let Some(at) = fields.raw(key, reading).and_then(given_place) {
                 let help = "users begin when their answer is there; write a `rate` or `stages`";
                 reading.report(Report::at(at, message(key)).help(help));
+            }
+        }
+    }
+    if reading.is_effective() && matches!(model, Model::Rate(_)) {
+        for key in ["think", "pacing"] {
+            if let Some(at) = fields.raw(key, reading).and_then(given_place) {
+                let message = format!("`{key}` has no effect on load `{name}`, an open loop");
+                let help = "its requests are due whoever answers; the key is one of `users`";
+                reading.report(Report::at(at, message).help(help));
             }
         }
     }
@@ -458,6 +471,7 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
         model,
         arrival,
         stages,
+        pause: think.or(pacing).unwrap_or_default(),
         warmup: warmup?,
         measure: measure?,
         cooldown_ns,
@@ -477,6 +491,17 @@ fn stages(node: &Node) -> Read<Vec<Stage>> {
         let place = (1..=texts.len()).find(is_at).and_then(|count| node.as_list()?.get(count - 1));
         Bad { at: place.map(|stage| stage.at), ..Bad::new(error.to_string()) }
     })
+}
+
+/// A user thinks or keeps a pace.
+fn refuse_both_pauses(fields: &mut Fields<'_>, name: &str, reading: &Reading) {
+    let given = |node: Option<&Node>| node.and_then(given_place);
+    let both = (given(fields.raw("think", reading)), given(fields.raw("pacing", reading)));
+    if let (Some(_), Some(at)) = both {
+        let message = format!("load `{name}` has `pacing` beside `think`");
+        let help = "think pauses after each answer; a pace is from request to request: keep one";
+        reading.report(Report::at(at, message).help(help));
+    }
 }
 
 /// Beside stages: they are the window, and a count of them has no meaning.

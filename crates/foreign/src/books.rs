@@ -79,6 +79,8 @@ pub fn load_record(
         window_start_ns: started_ns,
         arrival: load.arrival,
         stages: Vec::new(),
+        pause: load.pause,
+        paused_ns: 0,
         planned_per_s: match load.model {
             Model::Rate(rate) => Some(rate),
             Model::Users(_) => None,

@@ -1,5 +1,6 @@
 //! What a bench may not ask of a generator, with the key at fault.
 
+use record::pause::Pause;
 use record::plan::{Effective, Extent, Model};
 
 use crate::adapter::{adapter_of, runnable_names};
@@ -48,6 +49,10 @@ pub fn refusals(effective: &Effective) -> Vec<Refusal> {
         _ => {}
     }
     let own = "only assay's own generator can; write `generator = \"assay\"`";
+    if !load.pause.is_none() {
+        let key = if matches!(load.pause, Pause::Think(_)) { "load.think" } else { "load.pacing" };
+        refuse(key, format!("`{name}` is given no pauses"), own.to_owned());
+    }
     if !load.stages.is_empty() {
         refuse("load.stages", format!("`{name}` is given no stages"), own.to_owned());
     } else if !load.arrival.is_constant() {

@@ -101,7 +101,9 @@ impl Phases {
             {
                 self.window_end_ns.store(now_ns.saturating_add(ns), Ordering::Release);
             }
-        } else if now_ns < start_ns {
+        } else if self.warmup_count.is_none() && now_ns < start_ns {
+            // A counted warm-up is over when its count is: a thread whose clock was read before the
+            // other's that opened the window would warm up once too often.
             return Some(Phase::WarmUp);
         }
         match self.measure {
@@ -183,6 +185,16 @@ mod tests {
         assert_eq!(phases.admit(7), Some(Phase::Window));
         assert_eq!(phases.window_end_ns(), Some(17));
         assert_eq!(phases.admit(17), None);
+    }
+
+    /// The instant of a thread may be older than that at which another opened the window.
+    #[test]
+    fn a_clock_that_was_read_earlier_adds_no_warm_up() {
+        let phases = Phases::new(0, Extent::Count(1), Extent::Count(2), 0);
+        assert_eq!(phases.admit(5), Some(Phase::WarmUp));
+        assert_eq!(phases.admit(9), Some(Phase::Window));
+        assert_eq!(phases.admit(8), Some(Phase::Window));
+        assert_eq!(phases.admit(10), None);
     }
 
     #[test]

@@ -103,6 +103,7 @@ pub fn run(
         request: request::build(&job.scenario, host, new_connections),
         expect: &job.scenario.expect,
         timeout_ns: job.load.timeout_ns,
+        pause: job.load.pause,
         new_connections,
         phases: Phases::new(start_ns, warmup, measure, job.load.cooldown_ns),
         stop,
@@ -397,7 +398,7 @@ fn assemble(
     let mut unowned = stats::histogram::new();
     let mut failed_latency = stats::histogram::new();
     let mut lag = stats::histogram::new();
-    let (mut unsent, mut queued_peak, mut in_flight_peak) = (0, 0, 0);
+    let (mut unsent, mut queued_peak, mut in_flight_peak, mut paused_ns) = (0, 0, 0, 0);
     let mut sent_in_warmup = false;
     for worker in &mut workers {
         let books = &mut worker.recorder;
@@ -418,6 +419,7 @@ fn assemble(
         sent_in_warmup |= books.sent_in_warmup;
         queued_peak += worker.queued_peak();
         in_flight_peak += worker.in_flight_peak;
+        paused_ns += worker.paused_ns;
         ports.merge(&worker.ports);
         let one = &worker.connections;
         connections.opened += one.opened;
@@ -484,6 +486,8 @@ fn assemble(
         arrival: job.load.arrival,
         stages: job.load.stages.clone(),
         users,
+        pause: job.load.pause,
+        paused_ns,
         rate_per_s: if window_ns == 0 {
             0.0
         } else {

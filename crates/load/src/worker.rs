@@ -5,12 +5,16 @@
 //! user `i`; in an open loop slots are a pool and the due requests that wait for one are the
 //! index range `head..next`.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::mem;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use clock::{Clock, Monotonic};
 use record::load::Connections;
+use record::pause::Pause;
 use record::plan::Expect;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
@@ -40,6 +44,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) request: Request,
     pub(crate) expect: &'a Expect,
     pub(crate) timeout_ns: u64,
+    /// Closed loop: between an answer and the next request.
+    pub(crate) pause: Pause,
     /// Each request has a connection of its own.
     pub(crate) new_connections: bool,
     pub(crate) phases: Phases,
@@ -100,6 +106,15 @@ pub(crate) enum Source {
     Open(Schedule),
 }
 
+/// A user that does not go on yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    until_ns: u64,
+    slot: u32,
+    /// When its pause began; none for one that could not connect and tries again.
+    since_ns: Option<u64>,
+}
+
 /// A thread's state, and its results when [`Worker::run`] returns.
 pub(crate) struct Worker<'a> {
     shared: &'a Shared<'a>,
@@ -112,14 +127,18 @@ pub(crate) struct Worker<'a> {
     idle: Vec<u32>,
     /// Slots without a socket.
     free: Vec<u32>,
-    /// Closed loop: users that wait before they connect again.
-    backing_off: Vec<(u64, u32)>,
+    /// Closed loop: users that wait, the first to go on on top.
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// Closed loop with pauses: by slot, when the user began its first request and how many since.
+    users: Vec<(u64, u64)>,
     /// The latest clock reading taken for an answer.
     last_answer_ns: u64,
     in_flight: u64,
     open_connections: u64,
     scratch: Vec<u8>,
     pub(crate) in_flight_peak: u64,
+    /// Time of the window for which users paused, ns.
+    pub(crate) paused_ns: u64,
     pub(crate) recorder: Recorder,
     pub(crate) connections: Connections,
     pub(crate) ports: PortMap,
@@ -145,12 +164,14 @@ impl<'a> Worker<'a> {
             source,
             idle: Vec::new(),
             free: Vec::new(),
-            backing_off: Vec::new(),
+            waiting: BinaryHeap::new(),
+            users: Vec::new(),
             last_answer_ns: 0,
             in_flight: 0,
             open_connections: 0,
             scratch: vec![0; SCRATCH_BYTES],
             in_flight_peak: 0,
+            paused_ns: 0,
             recorder,
             connections: Connections { bound: most_connections as u64, ..Connections::default() },
             ports: PortMap::default(),
@@ -173,6 +194,9 @@ impl<'a> Worker<'a> {
             let now_ns = Monotonic.now_ns();
             for slot in 0..users {
                 self.slots.push(Connection::new());
+                if !self.shared.pause.is_none() {
+                    self.users.push((now_ns, 0));
+                }
                 self.begin_user(slot, now_ns);
             }
         }
@@ -242,8 +266,8 @@ impl<'a> Worker<'a> {
         {
             wake = wake.min(self.shared.start_ns + schedule.next.due_ns());
         }
-        for (resume_ns, _) in &self.backing_off {
-            wake = wake.min(*resume_ns);
+        if let Some(Reverse(first)) = self.waiting.peek() {
+            wake = wake.min(first.until_ns);
         }
         let edges = [self.shared.phases.window_end_ns(), self.shared.phases.hard_end_ns()];
         for edge in edges.into_iter().flatten().filter(|edge| *edge > now_ns) {
@@ -264,16 +288,40 @@ impl<'a> Worker<'a> {
                 }
                 self.serve_queue();
             }
-            Source::Closed(_) if !self.backing_off.is_empty() => {
-                let (due, later) =
-                    self.backing_off.iter().partition(|(resume_ns, _)| *resume_ns <= now_ns);
-                self.backing_off = later;
-                let due: Vec<(u64, u32)> = due;
-                for (_, slot) in due {
-                    self.begin_user(slot, now_ns);
+            Source::Closed(_) => {
+                while let Some(Reverse(first)) = self.waiting.peek().copied()
+                    && first.until_ns <= now_ns
+                {
+                    self.waiting.pop();
+                    self.paused(&first, now_ns);
+                    self.begin_user(first.slot, now_ns);
                 }
             }
-            Source::Closed(_) => {}
+        }
+    }
+
+    /// Enters a pause that ends at `now_ns`: the part of it that lies in the window.
+    fn paused(&mut self, waiting: &Waiting, now_ns: u64) {
+        let phases = &self.shared.phases;
+        let (Some(since_ns), Some(start_ns)) = (waiting.since_ns, phases.window_start_ns()) else {
+            return;
+        };
+        let end_ns = phases.window_end_ns().unwrap_or(u64::MAX).min(now_ns);
+        self.paused_ns += end_ns.saturating_sub(since_ns.max(start_ns));
+    }
+
+    /// Closed loop: the user of this slot has its answer, and pauses or goes on.
+    #[inline]
+    fn go_on(&mut self, slot: u32, now_ns: u64) {
+        if self.shared.pause.is_none() {
+            return self.begin_user(slot, now_ns);
+        }
+        let (first_ns, count) = self.users[slot as usize];
+        let until_ns = self.shared.pause.until_ns(first_ns, count, now_ns);
+        if until_ns > now_ns {
+            self.waiting.push(Reverse(Waiting { until_ns, slot, since_ns: Some(now_ns) }));
+        } else {
+            self.begin_user(slot, now_ns);
         }
     }
 
@@ -316,6 +364,9 @@ impl<'a> Worker<'a> {
             && let Some(window_start_ns) = self.shared.phases.window_start_ns()
         {
             self.recorder.series.start(window_start_ns);
+        }
+        if let Some((_, count)) = self.users.get_mut(slot as usize) {
+            *count += 1;
         }
         self.recorder.due(phase);
         let times = Times { due_ns: now_ns, sent_ns: now_ns };
@@ -569,7 +620,8 @@ impl<'a> Worker<'a> {
         if kind == Kind::Refused && matches!(self.source, Source::Closed(_)) {
             self.in_flight -= 1;
             self.note_ended(in_flight.phase, now_ns);
-            self.backing_off.push((now_ns + BACKOFF_NS, slot));
+            let until_ns = now_ns + BACKOFF_NS;
+            self.waiting.push(Reverse(Waiting { until_ns, slot, since_ns: None }));
         } else {
             self.ended(slot, in_flight.phase, now_ns);
         }
@@ -595,7 +647,7 @@ impl<'a> Worker<'a> {
         self.in_flight -= 1;
         self.note_ended(phase, now_ns);
         match &self.source {
-            Source::Closed(_) => self.begin_user(slot, now_ns),
+            Source::Closed(_) => self.go_on(slot, now_ns),
             Source::Open(_) => {
                 if self.slots[slot as usize].stage == Stage::Idle {
                     self.idle.push(slot);
@@ -623,6 +675,10 @@ impl<'a> Worker<'a> {
 
     /// Books what never ended: sent is unfinished, due is unsent.
     fn finish(&mut self) {
+        let now_ns = Monotonic.now_ns();
+        for Reverse(waiting) in mem::take(&mut self.waiting) {
+            self.paused(&waiting, now_ns);
+        }
         if let Source::Open(schedule) = &mut self.source {
             while let Some(due_ns) = schedule.take() {
                 self.recorder.unsent(schedule.phase(due_ns));

@@ -11,6 +11,7 @@ use record::arrival::Arrival;
 use record::job::Job;
 use record::load::LoadRecord;
 use record::mock::{MockConfig, MockRecord};
+use record::pause::Pause;
 use record::plan::{BodyCheck, Expect, Extent, Load, Model, Scenario};
 
 const MS: u64 = 1_000_000;
@@ -65,6 +66,7 @@ fn job(address: SocketAddr, model: Model, measure: Extent) -> Job {
             measure,
             arrival: Arrival::Constant,
             stages: Vec::new(),
+            pause: Pause::None,
             cooldown_ns: 5_000 * MS,
             connections: "per-user".into(),
             max_connections: None,

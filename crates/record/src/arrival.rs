@@ -175,7 +175,7 @@ mod tests {
         insta::assert_snapshot!(refused(&["100/s for 0s"]), @"stage `100/s for 0s` takes no time");
         insta::assert_snapshot!(refused(&["to 100/s in 1s"]), @r#"the first stage `to 100/s in 1s` has no rate to ramp from; begin with one such as `"0/s for 1s"`"#);
         insta::assert_snapshot!(refused(&["0/s for 1s"]), @"no stage has a rate above 0: nothing would arrive");
-        insta::assert_snapshot!(refused(&[]), @"no stage");
+        insta::assert_snapshot!(refused(&[]), @r#"no stage; write `["200/s for 10s", "to 1000/s in 30s"]`"#);
     }
 
     #[test]

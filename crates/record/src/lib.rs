@@ -28,6 +28,7 @@ pub mod load;
 pub mod meta;
 pub mod mock;
 pub mod page;
+pub mod pause;
 pub mod plan;
 pub mod profile_diff;
 pub mod qualification;

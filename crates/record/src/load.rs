@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrival::{Arrival, Stage};
 use crate::certificate::CertificateStub;
+use crate::pause::Pause;
 use crate::{Format, LagSummary, Summary, Validity};
 
 /// The load record. Counters of the window obey `due = sent + unsent` and
@@ -60,6 +61,12 @@ pub struct LoadRecord {
     /// Users of a closed loop.
     #[serde(default)]
     pub users: Option<u32>,
+    /// Closed loop: what a user does between two requests.
+    #[serde(default, skip_serializing_if = "Pause::is_none")]
+    pub pause: Pause,
+    /// Time of the window for which users paused, all of them together, ns.
+    #[serde(default)]
+    pub paused_ns: u64,
     /// Successes per second over the window.
     pub rate_per_s: f64,
     /// Successes: from due to the last byte (closed: from when its user began it, reconnecting

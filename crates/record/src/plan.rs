@@ -14,6 +14,7 @@ use crate::arrival::{Arrival, Stage};
 pub use crate::generator::{Generator, GeneratorKind};
 use crate::meta::FileHash;
 use crate::mock::MockConfig;
+use crate::pause::Pause;
 
 /// The expanded plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -347,6 +348,9 @@ pub struct Load {
     /// constant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
+    /// Closed loop: what a user does between two requests.
+    #[serde(default, skip_serializing_if = "Pause::is_none")]
+    pub pause: Pause,
     /// Discarded at the start.
     pub warmup: Extent,
     /// The measured window.

@@ -2,6 +2,7 @@
 
 use record::arrival::Arrival;
 use record::load::LoadRecord;
+use record::pause::Pause;
 use record::{State, Summary};
 use stats::order::is_bound;
 
@@ -59,7 +60,14 @@ pub fn load_table(load: &LoadRecord) -> String {
 
 fn model(load: &LoadRecord) -> String {
     match (load.users, load.planned_per_s) {
-        (Some(users), _) => format!("{}, {users} users, each waits for its answer", load.model),
+        (Some(users), _) => {
+            let pause = match load.pause {
+                Pause::None => String::new(),
+                Pause::Think(ns) => format!(" and thinks for {}", duration(Some(ns))),
+                Pause::Pace(ns) => format!(", one request every {}", duration(Some(ns))),
+            };
+            format!("{}, {users} users, each waits for its answer{pause}", load.model)
+        }
         (None, Some(rate)) => {
             let gaps = match load.arrival {
                 Arrival::Constant => String::new(),
@@ -255,16 +263,24 @@ pub(crate) fn generator(load: &LoadRecord) -> String {
 pub(crate) fn balance(load: &LoadRecord) -> String {
     let ended = load.succeeded.saturating_add(load.failed);
     let latencies = [&load.latency_ns, &load.failed_latency_ns];
-    let little = load
-        .users
-        .and_then(|users| stats::little::closed_loop(users, load.window_ns, ended, latencies));
+    let little = load.users.and_then(|users| {
+        stats::little::closed_loop(users, load.window_ns, ended, latencies, load.paused_ns)
+    });
+    let paused = (load.paused_ns > 0 && ended > 0).then(|| {
+        let each = duration_f(Some(load.paused_ns as f64 / ended as f64));
+        format!(", and {each} is a pause on purpose")
+    });
     little.map_or_else(
         || NONE.to_owned(),
         |little| {
             // Requests over the edges of the window make it a little more or less than nothing.
             let outside_ns = (little.outside_s * 1e9).max(0.0);
             let part = share(little.gap_share.max(0.0));
-            format!("{} ({part}) of each loop is outside the request", duration_f(Some(outside_ns)))
+            format!(
+                "{} ({part}) of each loop is outside the request{}",
+                duration_f(Some(outside_ns)),
+                paused.unwrap_or_default()
+            )
         },
     )
 }

@@ -30,7 +30,8 @@ const LATENCIES_IN_A_WINDOW: f64 = 20.0;
 
 /// The balance of a measured window: `ended` requests of `users` in `window_ns`, with the latencies
 /// of those that have one. What ended without a latency, a timeout for example, took time that is
-/// outside of every request. `None` where nothing ended, and where the window is too short beside a
+/// outside of every request. `paused_ns` is the time for which users paused on purpose, all of them
+/// together: a part of their loops that is accounted for. `None` where nothing ended, and where the window is too short beside a
 /// request to tell.
 #[must_use]
 pub fn closed_loop(
@@ -38,9 +39,10 @@ pub fn closed_loop(
     window_ns: u64,
     ended: u64,
     latencies_ns: [&Summary; 2],
+    paused_ns: u64,
 ) -> Option<Little> {
     let (window_s, ended) = (window_ns as f64 / 1e9, ended as f64);
-    let mut spent_ns = 0.0;
+    let mut spent_ns = paused_ns as f64;
     for summary in latencies_ns.into_iter().filter(|summary| summary.count > 0) {
         spent_ns += summary.mean? * summary.count as f64;
     }
@@ -65,16 +67,20 @@ mod tests {
         let of = |count, mean: f64| Summary { count, mean: Some(mean), ..Summary::default() };
         let none = Summary::default();
         // Two users, 1 s, 5 ms each: 400 requests leave no time.
-        let busy = closed_loop(2, 1_000_000_000, 400, [&of(400, 5e6), &none]).unwrap();
+        let busy = closed_loop(2, 1_000_000_000, 400, [&of(400, 5e6), &none], 0).unwrap();
         assert!(busy.gap_share.abs() < 1e-12, "{busy:?}");
         // A tenth of them failed with an answer, the same time each.
-        let failed = closed_loop(2, 1_000_000_000, 400, [&of(360, 5e6), &of(40, 5e6)]).unwrap();
+        let failed = closed_loop(2, 1_000_000_000, 400, [&of(360, 5e6), &of(40, 5e6)], 0).unwrap();
         assert!(failed.gap_share.abs() < 1e-12, "{failed:?}");
         // And without one: a tenth of the time is nobody's.
-        let silent = closed_loop(2, 1_000_000_000, 400, [&of(360, 5e6), &none]).unwrap();
+        let silent = closed_loop(2, 1_000_000_000, 400, [&of(360, 5e6), &none], 0).unwrap();
         assert!((silent.gap_share - 0.1).abs() < 1e-12, "{silent:?}");
-        assert_eq!(closed_loop(2, 1_000_000_000, 38, [&of(38, 51e6), &none]), None);
-        assert_eq!(closed_loop(2, 1_000_000_000, 0, [&none, &none]), None);
+        // Half of each loop was a pause.
+        let paced =
+            closed_loop(2, 1_000_000_000, 200, [&of(200, 5e6), &none], 1_000_000_000).unwrap();
+        assert!(paced.gap_share.abs() < 1e-12, "{paced:?}");
+        assert_eq!(closed_loop(2, 1_000_000_000, 38, [&of(38, 51e6), &none], 0), None);
+        assert_eq!(closed_loop(2, 1_000_000_000, 0, [&none, &none], 0), None);
     }
 
     #[test]

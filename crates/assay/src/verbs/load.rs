@@ -4,6 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use record::Format;
 use record::arrival::{self, Arrival};
 use record::job::{Event, Job};
+use record::pause::Pause;
 use record::plan::{BodyCheck, Expect, Extent, Gates, Load, Model, Scenario};
 
 use crate::certificates;
@@ -65,6 +66,16 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
         Some(per_s) => (Model::Rate(per_s), arguments.connections),
         None => (Model::Users(arguments.connections.unwrap_or(DEFAULT_USERS)), None),
     };
+    let pause = match (arguments.think, arguments.pacing) {
+        (None, None) => Pause::None,
+        _ if rate.is_some() => {
+            let message =
+                "`--think` and `--pacing` are of users; leave `--rate` and `--stages` out";
+            return Err(Failure::wrong(message));
+        }
+        (Some(ns), _) => Pause::Think(ns),
+        (None, Some(ns)) => Pause::Pace(ns),
+    };
     let arrival = match arguments.poisson {
         None => Arrival::Constant,
         Some(_) if rate.is_none() => {
@@ -96,6 +107,7 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
             measure: Extent::Ns(duration_ns(arguments)),
             arrival,
             stages,
+            pause,
             cooldown_ns: arguments.cooldown,
             connections: "per-user".to_owned(),
             max_connections,

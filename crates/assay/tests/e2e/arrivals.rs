@@ -2,6 +2,7 @@
 
 use record::arrival::Arrival;
 use record::load::LoadRecord;
+use record::pause::Pause;
 
 use crate::support::{self, Bench, Lab};
 
@@ -67,6 +68,32 @@ fn drawn_gaps_are_the_same_for_both_arms_of_a_block() {
     assert_ne!(seeds[0], seeds[1]);
 }
 
+/// K-127: 20 ms between the requests of a user. Latency knows nothing of it, the rate does, and the
+/// books say where the time is; a pace holds from request to request.
+#[test]
+fn pauses_of_users_are_in_the_rate_and_not_in_the_latency() {
+    let lab = Lab::new();
+    let bench =
+        Bench::mock().load("warmup", "\"0s\"").load("measure", "\"1s\"").gates("little", "\"50%\"");
+    let load_of = |label: &str, sets: &[&str]| {
+        lab.run(&bench, label, sets).expect_one_of(&[0, 3]);
+        support::load(&lab.only_run(label))
+    };
+    let busy = load_of("busy", &[]);
+    let thinking = load_of("thinking", &["load.think=20ms"]);
+    let paced = load_of("paced", &["load.pacing=50ms"]);
+    assert_eq!((busy.paused_ns, busy.pause), (0, Pause::None));
+    // Two users for a second: with 20 ms and 2 ms at least for each loop no more than this.
+    assert!(thinking.due <= 2 * (1_000 / 22 + 1), "{}", thinking.due);
+    assert!(busy.due > 2 * thinking.due, "{} beside {}", busy.due, thinking.due);
+    // Of each loop 20 ms at least were a pause; the last one may have been cut by the window.
+    let fewest_ns = (thinking.succeeded - 2) * 20_000_000;
+    assert!(thinking.paused_ns >= fewest_ns, "{}", thinking.paused_ns);
+    assert!(thinking.latency_ns.min < Some(20_000_000), "{:?}", thinking.latency_ns);
+    assert!(paced.due <= 2 * 20, "{}", paced.due);
+    assert!(paced.pause == Pause::Pace(50_000_000) && paced.paused_ns > 0, "{paced:?}");
+}
+
 /// From the command line, with the words of what is wrong.
 #[test]
 fn a_command_line_takes_stages_and_a_seed() {
@@ -93,6 +120,8 @@ fn a_command_line_takes_stages_and_a_seed() {
         (vec!["--stages", "to 100/s in 1s"], "has no rate to ramp from"),
         (vec!["--stages", "1/s for 1s", "--rate", "5/s"], "cannot be used with"),
         (vec!["--poisson"], "add `--rate` or `--stages`"),
+        (vec!["--think", "1ms", "--rate", "5/s"], "are of users"),
+        (vec!["--think", "1ms", "--pacing", "5ms"], "cannot be used with"),
     ] {
         let ran = lab.assay(&[&["load", url.as_str()][..], &wrong].concat()).expect(2);
         assert!(ran.stderr.contains(words), "{wrong:?}: {}", ran.stderr);

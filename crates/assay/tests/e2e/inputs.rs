@@ -52,13 +52,13 @@ fn several_mistakes_are_told_at_once() {
       4 | get = "nowhere"
         |       ^^^^^^^^^
         = help: a path starts with `/`; other characters than visible ASCII are %-encoded
-    bench.toml:5:7: load `steady` has no kind; one of `users`, `rate`
+    bench.toml:5:7: load `steady` has no kind; one of `users`, `rate`, `stages`
       5 | [load.steady]
         |       ^^^^^^
     bench.toml:6:1: unknown key `user` in `[load.steady]`; nearest `users`
       6 | user = 2
         | ^^^^
-        = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
     "#);
 }
 
@@ -120,12 +120,12 @@ fn a_set_that_sets_nothing() {
     let lab = Lab::new();
     lab.write("bench.toml", SOUND);
     let ran = lab.assay(&["plan", "bench.toml", "--set", "load.mesure=1s"]).expect(2);
-    insta::assert_snapshot!(ran.stderr, @r#"
+    insta::assert_snapshot!(ran.stderr, @"
     error: --set:1:1: unknown key `mesure` in `--set`; nearest `measure`
       1 | load.mesure=1s
         | ^^^^^^^^^^^
-        = help: valid keys: `users`, `rate`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
-    "#);
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+    ");
 }
 
 #[test]

@@ -365,6 +365,10 @@ pub(super) struct Load {
     rate: Option<Rate>,
     /// An open loop whose rate is held or ramps, stage by stage: `200/s for 10s`, `to 1000/s in 30s`.
     stages: Option<Texts>,
+    /// Closed loop: pause of a user after each answer.
+    think: Option<Duration>,
+    /// Closed loop: from one request of a user to its next.
+    pacing: Option<Duration>,
     /// Law of the gaps between arrivals.
     arrival: Option<ArrivalLaw>,
     /// Of drawn gaps.

@@ -28,7 +28,7 @@ bench.toml:12:2: unknown key `matrx`; nearest `matrix`
     bench.toml:13:1: unknown key `sweep` in `[load.other]`
       13 | sweep = []
          | ^^^^^
-         = help: valid keys: `users`, `rate`, `stages`, `arrival`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+         = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
     ");
     assert_snapshot!(refused(&chosen("[target.x]\nmock = { latencey = \"1s\" }")), @r#"
     bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
@@ -46,7 +46,7 @@ bench.toml:10:14: unknown key `evn` in level `b`; nearest `env`
     bench.toml:9:13: unknown key `userz` in factor `f`; nearest `users`
       9 | f = { key = "load.userz", values = [1, 2] }
         |             ^^^^^^^^^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
     "#);
     assert_snapshot!(refused(&chosen("[[where]]\nmach = 1\nmatch = { target = \"nginx\" }\nskip = \"x\"")), @"
 bench.toml:13:1: unknown key `mach` in `[[where]]`; nearest `match`
@@ -313,6 +313,23 @@ bench.toml:5:7: load `main` has no `measure`
       9 | seed = 3
         | ^^^^
         = help: users begin when their answer is there; write a `rate` or `stages`
+    "#);
+    let pauses = "think = \"5ms\"\npacing = \"9ms\"";
+    assert_snapshot!(staged(&format!("users = 4\nmeasure = \"1s\"\n{pauses}")), @r#"
+    bench.toml:9:1: load `main` has `pacing` beside `think`
+      9 | pacing = "9ms"
+        | ^^^^^^
+        = help: think pauses after each answer; a pace is from request to request: keep one
+    "#);
+    assert_snapshot!(staged(&format!("rate = \"4/s\"\nmeasure = \"1s\"\n{pauses}")), @r#"
+    bench.toml:8:1: `think` has no effect on load `main`, an open loop
+      8 | think = "5ms"
+        | ^^^^^
+        = help: its requests are due whoever answers; the key is one of `users`
+    bench.toml:9:1: `pacing` has no effect on load `main`, an open loop
+      9 | pacing = "9ms"
+        | ^^^^^^
+        = help: its requests are due whoever answers; the key is one of `users`
     "#);
     assert_snapshot!(refused("[load]\nusers = 3"), @"
 bench.toml:2:1: `3` is not a table

@@ -51,7 +51,7 @@ fn lag(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gates) {
 pub fn loop_balance(load: &LoadRecord) -> Option<Little> {
     let ended = load.succeeded.saturating_add(load.failed);
     let latencies = [&load.latency_ns, &load.failed_latency_ns];
-    little::closed_loop(load.users?, load.window_ns, ended, latencies)
+    little::closed_loop(load.users?, load.window_ns, ended, latencies, load.paused_ns)
 }
 
 /// Little's law (D13). In a closed loop users = rate × time of a loop, and what no request
