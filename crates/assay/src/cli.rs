@@ -7,6 +7,10 @@ use record::units;
 
 use crate::build_stamp;
 
+mod load;
+
+pub(crate) use load::LoadArguments;
+
 /// A performance laboratory: a number is printed only together with what makes it true.
 #[derive(Debug, Parser)]
 #[command(
@@ -202,71 +206,6 @@ fn effect(text: &str) -> Result<f64, String> {
 fn price(text: &str) -> Result<f64, String> {
     let wrong = || format!("`{text}` is no price of an hour; write `1.16/h`");
     units::rate_per_s(text).map(|per_s| per_s * 3600.0).map_err(|_| wrong())
-}
-
-/// `assay load`.
-#[derive(Debug, Args)]
-pub(crate) struct LoadArguments {
-    /// `http://host:port/path`.
-    #[arg(value_name = "URL")]
-    pub(crate) url: String,
-    /// Users of a closed loop; with `--rate`, the cap on connections.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) connections: Option<u32>,
-    /// Constant arrival rate of an open loop, as `2000/s`.
-    #[arg(long, value_name = "R", value_parser = rate)]
-    pub(crate) rate: Option<f64>,
-    /// Rates of an open loop one after the other: `200/s for 10s, to 1000/s in 30s`.
-    #[arg(long, value_name = "S", value_parser = stages, conflicts_with_all = ["rate", "duration"])]
-    pub(crate) stages: Option<Stages>,
-    /// Exponential gaps between arrivals, drawn from a seed, instead of even ones.
-    #[arg(long, value_name = "SEED", num_args = 0..=1, default_missing_value = "1")]
-    pub(crate) poisson: Option<u64>,
-    /// Pause of a user after each answer.
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "pacing")]
-    pub(crate) think: Option<u64>,
-    /// From one request of a user to its next.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) pacing: Option<u64>,
-    /// Length of the measured window.
-    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    pub(crate) duration: u64,
-    /// Discarded before the window.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
-    pub(crate) warmup: u64,
-    /// Bound on draining after the window.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
-    pub(crate) cooldown: u64,
-    /// After this a request in flight has failed.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    pub(crate) timeout: u64,
-    /// Threads; one for each core of the affinity mask without it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) threads: Option<u32>,
-    /// Status that counts as success.
-    #[arg(long, value_name = "STATUS", default_value_t = 200, value_parser = clap::value_parser!(u16).range(100..=599))]
-    pub(crate) expect_status: u16,
-    /// Body that counts as success, byte for byte.
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) expect_body: Option<String>,
-    #[command(flatten)]
-    pub(crate) json: JsonArgument,
-}
-
-/// Stages as one argument.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Stages(pub(crate) Vec<record::arrival::Stage>);
-
-fn stages(text: &str) -> Result<Stages, String> {
-    record::arrival::stages(text.split(',')).map(Stages).map_err(|error| error.to_string())
-}
-
-fn duration(text: &str) -> Result<u64, String> {
-    units::duration_ns(text).map_err(|error| error.to_string())
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    units::rate_per_s(text).map_err(|error| error.to_string())
 }
 
 /// `assay mock`: the keys of a bench file's `mock` table as flags.

@@ -53,6 +53,7 @@ pub use env::{Env, System};
 pub use problem::{Diagnostics, Problem};
 pub use qualify::{qualification, shortest_cell};
 pub use schema::schema;
+pub use typed::{METHODS, check_headers};
 
 /// What the command line changes about a bench.
 #[derive(Debug, Clone, Default)]

@@ -19,7 +19,7 @@ use crate::source::At;
 /// Kinds of a target.
 pub(crate) const TARGET_KINDS: [&str; 3] = ["command", "mock", "url"];
 /// Kinds of a scenario: HTTP methods.
-pub(crate) const METHODS: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
+pub const METHODS: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
 /// Kinds of a load.
 pub(crate) const LOAD_KINDS: [&str; 3] = ["users", "rate", "stages"];
 /// Laws of the gaps between arrivals.
@@ -343,25 +343,35 @@ fn path(node: &Node) -> Read<String> {
 
 fn headers(node: &Node) -> Read<Vec<(String, String)>> {
     let pairs = read::scalars(node)?;
+    check_headers(&pairs).map_err(Bad::new)?;
+    Ok(pairs)
+}
+
+/// Checks the headers of a request, by name and value.
+///
+/// # Errors
+/// What is wrong with the first that cannot be sent: no name, a line break, a header that assay writes
+/// itself, one given twice.
+pub fn check_headers(headers: &[(String, String)]) -> Result<(), String> {
     let mut seen: Vec<String> = Vec::new();
-    for (name, value) in &pairs {
+    for (name, value) in headers {
         let lower = name.to_ascii_lowercase();
         let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         if name.is_empty() || !name.bytes().all(token) {
-            return Err(Bad::new(format!("`{}` is no header name", name.escape_debug())));
+            return Err(format!("`{}` is no header name", name.escape_debug()));
         }
         if value.contains(['\r', '\n']) {
-            return Err(Bad::new(format!("header `{name}` contains a line break")));
+            return Err(format!("header `{name}` contains a line break"));
         }
         if OWN_HEADERS.contains(&lower.as_str()) {
-            return Err(Bad::new(format!("header `{name}` is written by assay itself")));
+            return Err(format!("header `{name}` is written by assay itself"));
         }
         if seen.contains(&lower) {
-            return Err(Bad::new(format!("header `{name}` is given twice")));
+            return Err(format!("header `{name}` is given twice"));
         }
         seen.push(lower);
     }
-    Ok(pairs)
+    Ok(())
 }
 
 fn statuses(node: &Node) -> Read<Vec<u16>> {

@@ -78,6 +78,7 @@ pub fn load_record(
         },
         window_start_ns: started_ns,
         arrival: load.arrival,
+        statuses: BTreeMap::new(),
         stages: Vec::new(),
         pause: load.pause,
         paused_ns: 0,

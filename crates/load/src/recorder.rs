@@ -8,6 +8,9 @@ use crate::failure::{Failure, Failures, MOST_SAMPLES};
 use crate::phases::Phase;
 use crate::series::Series;
 
+/// Status codes from 100 that are counted; a status line has three digits.
+const STATUSES: usize = 900;
+
 /// When things happened to one request, ns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
@@ -25,6 +28,8 @@ pub(crate) struct Recorder {
     pub(crate) whole_life: WholeLife,
     pub(crate) succeeded_whole_life: u64,
     pub(crate) failed_whole_life: u64,
+    /// Answers to requests of the window by status code less 100.
+    statuses: Box<[u64; STATUSES]>,
     pub(crate) failures: Failures,
     pub(crate) samples: Vec<FailureSample>,
     pub(crate) service: Counts,
@@ -44,6 +49,7 @@ impl Recorder {
             whole_life: WholeLife::default(),
             succeeded_whole_life: 0,
             failed_whole_life: 0,
+            statuses: Box::new([0; STATUSES]),
             failures: Failures::default(),
             samples: Vec::new(),
             service: Counts::default(),
@@ -86,8 +92,18 @@ impl Recorder {
 
     /// A complete answer was read, whatever it says.
     #[inline]
-    pub(crate) fn answered(&mut self) {
+    pub(crate) fn answered(&mut self, phase: Option<Phase>, status: u16) {
         self.whole_life.answered += 1;
+        if phase == Some(Phase::Window)
+            && let Some(count) = self.statuses.get_mut(usize::from(status.wrapping_sub(100)))
+        {
+            *count += 1;
+        }
+    }
+
+    /// Answers to requests of the window by status code.
+    pub(crate) fn statuses(&self) -> impl Iterator<Item = (u16, u64)> {
+        (100..).zip(self.statuses.iter().copied()).filter(|(_, count)| *count > 0)
     }
 
     #[inline]

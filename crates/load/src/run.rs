@@ -392,6 +392,7 @@ fn assemble(
     let mut whole_life = WholeLife::default();
     let mut connections = Connections::default();
     let mut ports = PortMap::default();
+    let mut statuses = BTreeMap::new();
     let mut failures = Failures::default();
     let mut failure_samples = Vec::new();
     let mut service = stats::histogram::new();
@@ -410,6 +411,9 @@ fn assemble(
         unsent += books.unsent;
         whole_life.sent += books.whole_life.sent;
         whole_life.answered += books.whole_life.answered;
+        for (status, count) in books.statuses() {
+            *statuses.entry(status).or_insert(0) += count;
+        }
         failures.merge(&books.failures);
         failure_samples.append(&mut books.samples);
         books.service.add_to(&mut service);
@@ -475,6 +479,7 @@ fn assemble(
         succeeded: totals.succeeded,
         failed: totals.failed,
         unfinished: totals.unfinished,
+        statuses,
         failures: failures.by_kind(),
         failure_samples,
         whole_life,

@@ -567,8 +567,8 @@ impl<'a> Worker<'a> {
         self.last_answer_ns = now_ns;
         let connection = &mut self.slots[slot as usize];
         let keep = keep && !self.shared.new_connections;
-        self.recorder.answered();
         let status = connection.parser.status();
+        self.recorder.answered(connection.in_flight.as_ref().map(|one| one.phase), status);
         let verdict = if extra_bytes > 0 {
             Err((Kind::Protocol, format!("{extra_bytes} bytes after the end of the answer")))
         } else {

@@ -31,6 +31,10 @@ pub struct LoadRecord {
     pub failed: u64,
     /// Sent and still in flight at the end of the cool-down: censored.
     pub unfinished: u64,
+    /// Complete answers to requests of the window by status code, succeeded or not; empty where a foreign
+    /// generator does not tell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind: `status`, `timeout`, `refused`, `reset`, `body`, `protocol`.
     pub failures: BTreeMap<String, u64>,
     /// The first bodies or errors that failed, bounded.

@@ -27,6 +27,9 @@ pub fn load_table(load: &LoadRecord) -> String {
             format!("unsent {}, unfinished {}", count(load.unsent), count(load.unfinished)),
         );
     }
+    if load.statuses.keys().any(|status| *status != 200) {
+        line("statuses", statuses(load));
+    }
     line("rate", rate(load));
     if load.failed > 0 {
         line("failures", failures(load));
@@ -113,6 +116,13 @@ fn rate(load: &LoadRecord) -> String {
         }
         _ => done,
     }
+}
+
+/// Answers by status code: one bad one in many is there.
+fn statuses(load: &LoadRecord) -> String {
+    let each: Vec<String> =
+        load.statuses.iter().map(|(status, n)| format!("{status} {}", count(*n))).collect();
+    cut(&each.join(", "), 80)
 }
 
 pub(crate) fn failures(load: &LoadRecord) -> String {
@@ -241,6 +251,10 @@ pub(crate) fn connections(load: &LoadRecord) -> String {
     );
     if connections.opened_in_window > 0 {
         text.push_str(&format!(", {} inside the window", count(connections.opened_in_window)));
+    }
+    if load.window_ns > 0 && connections.opened_in_window > 0 {
+        let per_s = connections.opened_in_window as f64 * 1e9 / load.window_ns as f64;
+        text.push_str(&format!(" ({}/s)", number(per_s)));
     }
     if connections.failed > 0 {
         text.push_str(&format!(", {} refused", count(connections.failed)));

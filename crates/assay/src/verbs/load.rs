@@ -1,9 +1,14 @@
 //! `assay load`: the engine of a matrix for one URL from the command line.
 
+use std::path::PathBuf;
+
+use clock::{Clock as _, Monotonic};
 use indicatif::{ProgressBar, ProgressStyle};
 use record::Format;
 use record::arrival::{self, Arrival};
 use record::job::{Event, Job};
+use record::layout;
+use record::load::LoadRecord;
 use record::pause::Pause;
 use record::plan::{BodyCheck, Expect, Extent, Gates, Load, Model, Scenario};
 
@@ -20,6 +25,14 @@ const SHORTEST_WINDOW_NS: u64 = 1_000_000_000;
 
 pub(crate) fn run(arguments: &LoadArguments, output: &Output) -> Outcome {
     let mut job = job(arguments)?;
+    for (path, _) in files(arguments) {
+        // Now and not when the load is over and would be lost.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let (path, folder) = (path.display(), folder.display());
+            return Err(Failure::wrong(format!("cannot write `{path}`: no folder `{folder}`")));
+        }
+    }
     job.certificate = certificates::of_own("p0", output);
     let stop = signals::stop_flag()?;
     let bar = output.is_interactive().then(|| bar(arguments));
@@ -39,6 +52,7 @@ pub(crate) fn run(arguments: &LoadArguments, output: &Output) -> Outcome {
     }
     let gates = Gates { window_ns: SHORTEST_WINDOW_NS, ..Gates::default() };
     record.validity = evidence::judge_load(&record, &gates).validity();
+    write_files(arguments, &record)?;
     output.result(arguments.json.json.as_ref(), &record, || report::load_table(&record))?;
     Ok(if record.validity.is_doubtful() { Status::Doubtful } else { Status::Done })
 }
@@ -90,10 +104,10 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
         host: Some(host),
         scenario: Scenario {
             name: "url".to_owned(),
-            method: "GET".to_owned(),
+            method: method(arguments)?,
             path,
-            headers: Vec::new(),
-            body: None,
+            headers: headers(arguments)?,
+            body: body(arguments)?,
             expect: Expect {
                 status: vec![arguments.expect_status],
                 body: arguments.expect_body.clone().map(BodyCheck::Equals),
@@ -104,12 +118,15 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
             name: "url".to_owned(),
             model,
             warmup: Extent::Ns(arguments.warmup),
-            measure: Extent::Ns(duration_ns(arguments)),
+            measure: match arguments.requests {
+                Some(count) => Extent::Count(count),
+                None => Extent::Ns(duration_ns(arguments)),
+            },
             arrival,
             stages,
             pause,
             cooldown_ns: arguments.cooldown,
-            connections: "per-user".to_owned(),
+            connections: if arguments.new_connections { "new" } else { "per-user" }.to_owned(),
             max_connections,
             timeout_ns: arguments.timeout,
         },
@@ -117,6 +134,67 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
         threads: arguments.threads.unwrap_or(0),
         progress: true,
     })
+}
+
+/// The method, in capitals.
+fn method(arguments: &LoadArguments) -> Result<String, Failure> {
+    let Some(given) = &arguments.method else {
+        return Ok(if arguments.body.is_some() { "POST" } else { "GET" }.to_owned());
+    };
+    if bench::METHODS.iter().any(|known| known.eq_ignore_ascii_case(given)) {
+        return Ok(given.to_uppercase());
+    }
+    let valid = bench::METHODS.map(str::to_uppercase).join("`, `");
+    Err(Failure::wrong(format!("`{given}` is no method; one of `{valid}`")))
+}
+
+fn headers(arguments: &LoadArguments) -> Result<Vec<(String, String)>, Failure> {
+    bench::check_headers(&arguments.headers).map_err(Failure::wrong)?;
+    Ok(arguments.headers.clone())
+}
+
+/// The body as given, or read from the file that it names.
+fn body(arguments: &LoadArguments) -> Result<Option<String>, Failure> {
+    let Some(given) = &arguments.body else { return Ok(None) };
+    let Some(path) = given.strip_prefix('@') else { return Ok(Some(given.clone())) };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::wrong(format!("cannot read the body from `{path}`: {error}")))?;
+    Ok(Some(text))
+}
+
+/// A file that a load can leave beside its table.
+enum File {
+    Csv,
+    Hdr,
+    OpenMetrics,
+}
+
+/// The files that are asked for.
+fn files(arguments: &LoadArguments) -> impl Iterator<Item = (&PathBuf, File)> {
+    [
+        (&arguments.csv, File::Csv),
+        (&arguments.hdr, File::Hdr),
+        (&arguments.openmetrics, File::OpenMetrics),
+    ]
+    .into_iter()
+    .filter_map(|(path, kind)| Some((path.as_ref()?, kind)))
+}
+
+/// Writes the files that were asked for.
+fn write_files(arguments: &LoadArguments, record: &LoadRecord) -> Result<(), Failure> {
+    let since_start_ns = Monotonic.now_ns().saturating_sub(record.window_start_ns);
+    let start_unix_ns = clock::utc_now_ns().saturating_sub(since_start_ns);
+    for (path, kind) in files(arguments) {
+        let text = match kind {
+            File::Csv => report::load_csv(record),
+            File::Hdr => report::load_hdr(record, start_unix_ns),
+            File::OpenMetrics => report::load_openmetrics(record),
+        };
+        layout::write_atomic(path, text.as_bytes()).map_err(|error| {
+            Failure::failed(format!("cannot write `{}`: {error}", path.display()))
+        })?;
+    }
+    Ok(())
 }
 
 /// Splits `http://host:port/path` into the address to connect to, the `Host` header and the

@@ -25,6 +25,7 @@ mod hosts;
 mod inputs;
 mod instruments;
 mod labels;
+mod load_verb;
 mod manipulation;
 mod networks;
 mod page;
