@@ -10,6 +10,7 @@ use record::plan::{
     BodyCheck, Expect, Extent, Fresh, Load, Model, Ready, Scenario, Stop, Target, TargetKind,
     VersionPin,
 };
+use record::sources::{SourceError, SourceRange};
 
 use crate::node::{Node, Value};
 use crate::problem::Report;
@@ -436,6 +437,7 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
     }
     let cooldown_ns = fields.get("cooldown", reading, read::duration).unwrap_or(0);
     let connections = fields.get("connections", reading, read::word("connections", &CONNECTIONS));
+    let sources = fields.get("sources", reading, sources).unwrap_or_default();
     let max_connections = fields.get("max_connections", reading, |node| USERS.read_u32(node));
     let timeout_ns = fields.get("timeout", reading, read::some_duration).unwrap_or(0);
     let model = match kind? {
@@ -486,6 +488,7 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
         measure: measure?,
         cooldown_ns,
         connections: connections?.to_owned(),
+        sources,
         max_connections,
         timeout_ns,
     })
@@ -501,6 +504,17 @@ fn stages(node: &Node) -> Read<Vec<Stage>> {
         let place = (1..=texts.len()).find(is_at).and_then(|count| node.as_list()?.get(count - 1));
         Bad { at: place.map(|stage| stage.at), ..Bad::new(error.to_string()) }
     })
+}
+
+/// Addresses, ranges and prefixes.
+fn sources(node: &Node) -> Read<Vec<SourceRange>> {
+    let wrong = |error: SourceError| Bad::new(error.to_string());
+    match &node.value {
+        Value::List(_) => {
+            read::list(node, |node| SourceRange::parse(&read::text(node)?).map_err(wrong))
+        }
+        _ => Ok(vec![SourceRange::parse(&read::text(node)?).map_err(wrong)?]),
+    }
 }
 
 /// A user thinks or keeps a pace.

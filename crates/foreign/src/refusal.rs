@@ -49,6 +49,13 @@ pub fn refusals(effective: &Effective) -> Vec<Refusal> {
         _ => {}
     }
     let own = "only assay's own generator can; write `generator = \"assay\"`";
+    if !load.sources.is_empty() {
+        refuse(
+            "load.sources",
+            format!("`{name}` is given no addresses to come from"),
+            own.to_owned(),
+        );
+    }
     if !load.pause.is_none() {
         let key = if matches!(load.pause, Pause::Think(_)) { "load.think" } else { "load.pacing" };
         refuse(key, format!("`{name}` is given no pauses"), own.to_owned());

@@ -1,14 +1,14 @@
 //! One connection and the request that it carries.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_tcp_nodelay, socket_error};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, getsockname, recv, send,
-    socket_with,
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, connect, getsockname, recv,
+    send, socket_with,
 };
 
 use crate::body::Body;
@@ -111,12 +111,18 @@ impl Connection {
     }
 }
 
-/// Begins a non-blocking connect. Whether it is already established is learnt from `epoll`.
-pub(crate) fn begin_connect(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+/// Begins a non-blocking connect, from `source` where one is given. Whether it is already established is learnt from `epoll`.
+pub(crate) fn begin_connect(
+    address: &SocketAddr,
+    source: Option<IpAddr>,
+) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
     set_tcp_nodelay(&socket, true)?;
+    if let Some(source) = source {
+        bind(&socket, &SocketAddr::new(source, 0))?;
+    }
     match connect(&socket, address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
         Err(errno) => Err(errno),

@@ -1,7 +1,7 @@
 //! One job from start to record: threads, edges of the window, own CPU, assembly.
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use clock::{Clock, Monotonic, OwnUsage, own_usage};
 use record::job::{Event, Job};
 use record::load::{Connections, Generator, LoadRecord, Step, WholeLife, Worker as WorkerRecord};
 use record::plan::{Extent, Load, Model};
+use record::sources::SourceRange;
 use record::{Format, Validity};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -66,6 +67,14 @@ pub enum LoadError {
         /// The limit that would do.
         needed: u64,
     },
+    /// An address that connections cannot come from.
+    #[error("no connection can come from {from}: {why}")]
+    Source {
+        /// The address.
+        from: IpAddr,
+        /// What the system said.
+        why: std::io::Error,
+    },
     /// Drawn arrivals are counted one by one.
     #[error(
         "{0} arrivals of a drawn law cannot be counted out; expected at most {MOST_COUNTED}, or a duration"
@@ -87,6 +96,7 @@ pub fn run(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<LoadRecord, LoadError> {
     let address = resolve(&job.address)?;
+    check_sources(&job.load.sources, &address)?;
     let descriptors = raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
     let cores = cores();
     // One nanosecond: the default slack of 50 µs would be the send lag of an open loop.
@@ -104,6 +114,7 @@ pub fn run(
         expect: &job.scenario.expect,
         timeout_ns: job.load.timeout_ns,
         pause: job.load.pause,
+        sources: &job.load.sources,
         new_connections,
         phases: Phases::new(start_ns, warmup, measure, job.load.cooldown_ns),
         stop,
@@ -121,9 +132,10 @@ pub fn run(
     let alive = AtomicUsize::new(threads);
     let main = std::thread::current();
     let mut workers = Vec::with_capacity(threads);
-    for (source, published) in sources.threads.into_iter().zip(&published) {
+    for ((thread, source), published) in (0..).zip(sources.threads).zip(&published) {
         let (source, most_connections) = source;
-        workers.push(Worker::new(&shared, published, source, most_connections)?);
+        let place = (thread, threads as u64);
+        workers.push(Worker::new(&shared, published, source, most_connections, place)?);
     }
 
     let (finished, usage) = std::thread::scope(|scope| {
@@ -178,6 +190,23 @@ fn resolve(address: &str) -> Result<SocketAddr, LoadError> {
         .map_err(failed)?
         .next()
         .ok_or_else(|| failed(std::io::Error::other("no address")))
+}
+
+/// Whether the ends of each range can be come from: before anything is sent.
+fn check_sources(ranges: &[SourceRange], address: &SocketAddr) -> Result<(), LoadError> {
+    for source in ranges.iter().flat_map(|range| [range.first, range.last]) {
+        let probe = || {
+            if source.is_ipv4() != address.is_ipv4() {
+                return Err(std::io::Error::other(format!(
+                    "{} is of another family",
+                    address.ip()
+                )));
+            }
+            std::net::TcpListener::bind((source, 0)).map(drop)
+        };
+        probe().map_err(|why| LoadError::Source { from: source, why })?;
+    }
+    Ok(())
 }
 
 /// The cores that this process may use, by their numbers; at least one.
@@ -434,6 +463,7 @@ fn assemble(
     }
     failure_samples.truncate(MOST_SAMPLES);
     connections.distinct_ports = ports.count();
+    connections.sources = record::sources::count(&job.load.sources);
     let worker_records: Vec<WorkerRecord> =
         workers.iter().map(|worker| worker.recorder.worker.clone()).collect();
     let mut all_series: Vec<_> = workers.into_iter().map(|worker| worker.recorder.series).collect();

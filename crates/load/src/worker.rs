@@ -16,6 +16,7 @@ use clock::{Clock, Monotonic};
 use record::load::Connections;
 use record::pause::Pause;
 use record::plan::Expect;
+use record::sources::{self, SourceRange};
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 
@@ -44,6 +45,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) request: Request,
     pub(crate) expect: &'a Expect,
     pub(crate) timeout_ns: u64,
+    /// Addresses that connections come from, in turn.
+    pub(crate) sources: &'a [SourceRange],
     /// Closed loop: between an answer and the next request.
     pub(crate) pause: Pause,
     /// Each request has a connection of its own.
@@ -136,6 +139,9 @@ pub(crate) struct Worker<'a> {
     in_flight: u64,
     open_connections: u64,
     scratch: Vec<u8>,
+    /// Number of the next connection among those of all threads, by its source.
+    next_source: u64,
+    source_stride: u64,
     pub(crate) in_flight_peak: u64,
     /// Time of the window for which users paused, ns.
     pub(crate) paused_ns: u64,
@@ -150,6 +156,7 @@ impl<'a> Worker<'a> {
         published: &'a Published,
         source: Source,
         most_connections: usize,
+        (thread, threads): (u64, u64),
     ) -> Result<Self, Errno> {
         let mut recorder = Recorder::new(matches!(source, Source::Open(_)));
         if let Some(window_start_ns) = shared.phases.window_start_ns() {
@@ -170,6 +177,8 @@ impl<'a> Worker<'a> {
             in_flight: 0,
             open_connections: 0,
             scratch: vec![0; SCRATCH_BYTES],
+            next_source: thread,
+            source_stride: threads,
             in_flight_peak: 0,
             paused_ns: 0,
             recorder,
@@ -390,7 +399,9 @@ impl<'a> Worker<'a> {
     }
 
     fn connect(&mut self, slot: u32) {
-        let connected = begin_connect(&self.shared.address).and_then(|socket| {
+        let source = sources::nth(self.shared.sources, self.next_source);
+        self.next_source += self.source_stride;
+        let connected = begin_connect(&self.shared.address, source).and_then(|socket| {
             let flags = epoll::EventFlags::IN
                 | epoll::EventFlags::OUT
                 | epoll::EventFlags::RDHUP

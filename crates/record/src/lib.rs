@@ -38,6 +38,7 @@ pub mod redact;
 pub mod resolution;
 pub mod resources;
 pub mod seal;
+pub mod sources;
 pub mod status;
 pub mod summary;
 pub mod thread_name;

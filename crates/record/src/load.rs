@@ -157,6 +157,9 @@ pub struct Connections {
     pub opened: u64,
     /// Distinct local ports seen.
     pub distinct_ports: u64,
+    /// Addresses that they may come from; 0 where the kernel chooses.
+    #[serde(default)]
+    pub sources: u64,
     /// Most connections open at once.
     #[serde(default)]
     pub peak: u64,

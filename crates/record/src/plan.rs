@@ -15,6 +15,7 @@ pub use crate::generator::{Generator, GeneratorKind};
 use crate::meta::FileHash;
 use crate::mock::MockConfig;
 use crate::pause::Pause;
+use crate::sources::SourceRange;
 
 /// The expanded plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -359,6 +360,9 @@ pub struct Load {
     pub cooldown_ns: u64,
     /// Connection mode; `per-user` is one for each user, reused.
     pub connections: String,
+    /// Addresses that connections come from, in turn; the kernel's choice without them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceRange>,
     /// Cap on connections of an open loop; a printed bound without it.
     #[serde(default)]
     pub max_connections: Option<u32>,

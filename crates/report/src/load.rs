@@ -252,6 +252,9 @@ pub(crate) fn connections(load: &LoadRecord) -> String {
     if connections.opened_in_window > 0 {
         text.push_str(&format!(", {} inside the window", count(connections.opened_in_window)));
     }
+    if connections.sources > 0 {
+        text.push_str(&format!(", from {} addresses", count(connections.sources)));
+    }
     if load.window_ns > 0 && connections.opened_in_window > 0 {
         let per_s = connections.opened_in_window as f64 * 1e9 / load.window_ns as f64;
         text.push_str(&format!(" ({}/s)", number(per_s)));

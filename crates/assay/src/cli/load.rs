@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use record::sources::SourceRange;
 use record::units;
 
 use super::JsonArgument;
@@ -47,6 +48,10 @@ pub(crate) struct LoadArguments {
     /// Body of the request; `@FILE` reads it from a file.
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) body: Option<String>,
+    /// Addresses that connections come from, in turn: `127.0.0.2`, `127.0.0.2-127.0.0.9`,
+    /// `127.0.1.0/24`; may be repeated.
+    #[arg(long, value_name = "ADDRESSES", value_parser = source)]
+    pub(crate) source: Vec<SourceRange>,
     /// A connection for each request instead of kept ones.
     #[arg(long)]
     pub(crate) new_connections: bool,
@@ -79,6 +84,10 @@ pub(crate) struct LoadArguments {
     pub(crate) openmetrics: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArgument,
+}
+
+fn source(text: &str) -> Result<SourceRange, String> {
+    SourceRange::parse(text).map_err(|error| error.to_string())
 }
 
 fn header(text: &str) -> Result<(String, String), String> {

@@ -127,6 +127,7 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
             pause,
             cooldown_ns: arguments.cooldown,
             connections: if arguments.new_connections { "new" } else { "per-user" }.to_owned(),
+            sources: arguments.source.clone(),
             max_connections,
             timeout_ns: arguments.timeout,
         },

@@ -91,6 +91,34 @@ fn a_request_has_the_method_the_headers_and_the_body_that_were_asked_for() {
     }
 }
 
+/// a limit for each address, met from one and from five.
+#[test]
+fn a_limit_for_each_address_is_met_as_by_so_many_clients() {
+    let lab = Lab::new();
+    let served_from = |sources: &[&str]| {
+        let mock = lab.spawn(&["mock", "--rate-limit", "10/h"]);
+        let url = crate::cli::listening(&mock);
+        let base = ["load", &url, "-c", "5", "-n", "500", "--warmup", "0s", "--json", "-"];
+        let load = record(lab.assay(&[&base[..], sources].concat()));
+        mock.signal(Signal::TERM);
+        mock.finish().expect(0);
+        let limited = load.statuses.get(&429).copied().unwrap_or(0);
+        assert_eq!((load.due, load.succeeded + limited), (500, 500));
+        (load.succeeded, load.connections.sources)
+    };
+    assert_eq!(served_from(&[]), (10, 0));
+    assert_eq!(served_from(&["--source", "127.0.0.2-127.0.0.6"]), (50, 5));
+    assert_eq!(served_from(&["--source", "127.0.0.9", "--source", "127.0.3.0/30"]), (30, 3));
+    for (wrong, words) in [
+        ("127.0.0.9-127.0.0.2", "names no addresses; write `127.0.0.2`"),
+        ("192.0.2.1", "no connection can come from 192.0.2.1"),
+        ("::1", "no connection can come from ::1: 127.0.0.1 is of another family"),
+    ] {
+        let ran = lab.assay(&["load", "http://127.0.0.1:1/", "--source", wrong]).expect(2);
+        assert!(ran.stderr.contains(words), "{wrong}: {}", ran.stderr);
+    }
+}
+
 /// Each file has every request of the window, and is readable on its own.
 #[test]
 fn the_files_of_a_load_hold_what_its_record_holds() {

@@ -382,6 +382,8 @@ pub(super) struct Load {
     cooldown: Option<Duration>,
     /// Connection mode.
     connections: Option<Connections>,
+    /// Addresses that connections come from, in turn.
+    sources: Option<Texts>,
     /// Cap on connections of an open loop.
     max_connections: Option<Count>,
     /// After this a request in flight has failed.

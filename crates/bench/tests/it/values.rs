@@ -28,7 +28,7 @@ bench.toml:12:2: unknown key `matrx`; nearest `matrix`
     bench.toml:13:1: unknown key `sweep` in `[load.other]`
       13 | sweep = []
          | ^^^^^
-         = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+         = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     ");
     assert_snapshot!(refused(&chosen("[target.x]\nmock = { latencey = \"1s\" }")), @r#"
     bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
@@ -46,7 +46,7 @@ bench.toml:10:14: unknown key `evn` in level `b`; nearest `env`
     bench.toml:9:13: unknown key `userz` in factor `f`; nearest `users`
       9 | f = { key = "load.userz", values = [1, 2] }
         |             ^^^^^^^^^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     "#);
     assert_snapshot!(refused(&chosen("[[where]]\nmach = 1\nmatch = { target = \"nginx\" }\nskip = \"x\"")), @"
 bench.toml:13:1: unknown key `mach` in `[[where]]`; nearest `match`

@@ -19,7 +19,8 @@ const CHURNED_SHARE: f64 = 0.05;
 /// Both flags: above what the ports sustain, and well only because it was over soon.
 pub(super) fn judge(judgement: &mut Judgement, run: &RunDir, bounds: &Gates) {
     let seen = run.load.present().and_then(|load| {
-        let ports = ports(&run.meta.host)?;
+        // Each address has ports of its own.
+        let ports = ports(&run.meta.host)? * load.connections.sources.max(1) as f64;
         let opened = load.connections.opened_in_window;
         let rate = opened as f64 * 1e9 / (load.window_ns > 0).then_some(load.window_ns)? as f64;
         let wait_s = if ports_come_again(run) { REUSE_S } else { TIME_WAIT_S };

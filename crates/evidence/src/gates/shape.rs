@@ -136,7 +136,8 @@ fn one_for_each_user(judgement: &mut Judgement, load: &LoadRecord, bounds: &Gate
     // A window of few requests need not reach every user, and a refused one has no connection.
     let all_at_work = load.window_asked_count.is_some()
         || seen.failed > 0
-        || (seen.opened >= users && seen.distinct_ports >= users);
+        // From several addresses one port may come twice.
+        || (seen.opened >= users && (seen.distinct_ports >= users || seen.sources > 1));
     let share = unexplained as f64 / sent as f64;
     let held = share <= bounds.reconnects_share && all_at_work;
     judgement.add("connection_shape", bounds, Some(share), Some(held), || {
