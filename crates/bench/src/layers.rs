@@ -228,6 +228,12 @@ fn quick(tree: &mut Table) {
     if let Some(node) = load.get_mut("stages") {
         quick_stages(node);
     }
+    if let Some(node) = load.get_mut("iterations")
+        && matches!(node.value, Value::Int(101..))
+    {
+        node.value = Value::Int(100);
+        node.origin = Some(Rc::from("--quick"));
+    }
     for (key, limit, ns) in [
         ("warmup", "200ms", 200_000_000),
         ("measure", "500ms", 500_000_000),

@@ -1,6 +1,6 @@
 //! Notes: what a reader of the plan should know and nothing refuses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use record::plan::{Estimate, Extension, Extent, Fresh, TargetKind};
 use record::units::HumanDuration;
@@ -81,6 +81,7 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
         }
         notes.push(format!("the time is unknown: load {} counts requests", counted.join(", ")));
     }
+    notes.extend(rounded_up(facts));
     for name in &facts.design.factors.recorded_only {
         notes.push(format!("factor `{name}` is fixed and sets nothing: it is recorded only"));
     }
@@ -90,6 +91,24 @@ pub(crate) fn notes(facts: &Facts<'_>) -> Vec<String> {
         notes.push(format!("not used: {}", some_of(&facts.unused)));
     }
     notes
+}
+
+/// Iterations that do not divide by their users.
+fn rounded_up(facts: &Facts<'_>) -> BTreeSet<String> {
+    let loads = facts.design.cells.iter().map(|cell| &cell.effective.load);
+    loads
+        .filter_map(|load| {
+            let iterations = load.iterations.filter(|one| one.count() != one.asked)?;
+            Some(format!(
+                "load `{}`: {} iterations over {} users are {}, {} each",
+                load.name,
+                iterations.asked,
+                iterations.users,
+                iterations.count(),
+                iterations.each
+            ))
+        })
+        .collect()
 }
 
 fn some_of(names: &[String]) -> String {

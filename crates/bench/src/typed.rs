@@ -1,32 +1,26 @@
-//! Tables of `[target.N]`, `[scenario.N]` and `[load.N]` as the types of the plan.
+//! Tables of `[target.N]` and `[scenario.N]` as the types of the plan; `[load.N]` in a file of its own.
 //!
 //! Each `..._keys` function checks a table as written; its reader, given the effective table of
 //! a cell, returns the value. Both walk the same keys.
 
-use record::arrival::{self, Arrival, Stage};
 use record::mock::{MockConfig, MockConfigError};
-use record::pause::Pause;
 use record::plan::{
-    BodyCheck, Expect, Extent, Fresh, Load, Model, Ready, Scenario, Stop, Target, TargetKind,
-    VersionPin,
+    BodyCheck, Expect, Fresh, Ready, Scenario, Stop, Target, TargetKind, VersionPin,
 };
-use record::sources::{SourceError, SourceRange};
 
 use crate::node::{Node, Value};
 use crate::problem::Report;
 use crate::read::{self, Bad, Fields, Read, Reading, Whole};
 use crate::source::At;
 
+mod load;
+
+pub(crate) use load::{LOAD_KINDS, extent, load, load_keys};
+
 /// Kinds of a target.
 pub(crate) const TARGET_KINDS: [&str; 3] = ["command", "mock", "url"];
 /// Kinds of a scenario: HTTP methods.
 pub const METHODS: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
-/// Kinds of a load.
-pub(crate) const LOAD_KINDS: [&str; 3] = ["users", "rate", "stages"];
-/// Laws of the gaps between arrivals.
-const ARRIVALS: [&str; 2] = ["constant", "poisson"];
-/// Connection modes of a load.
-const CONNECTIONS: [&str; 3] = ["per-user", "shared", "new"];
 /// Signals that can end a process.
 const SIGNALS: [&str; 7] = ["TERM", "INT", "HUP", "QUIT", "KILL", "USR1", "USR2"];
 /// Headers that assay writes itself.
@@ -34,8 +28,6 @@ const OWN_HEADERS: [&str; 3] = ["content-length", "transfer-encoding", "connecti
 /// A mock is up as soon as it has bound its port, ns.
 const MOCK_BRING_UP_NS: u64 = 200_000_000;
 
-const USERS: Whole = Whole { min: 1, max: 100_000 };
-const COUNT: Whole = Whole { min: 1, max: 1_000_000_000_000 };
 const PORT: Whole = Whole { min: 1, max: 65_535 };
 
 /// Checks the keys of a target as written.
@@ -50,11 +42,6 @@ pub(crate) fn scenario_keys(fields: &mut Fields<'_>, name: &str, reading: &Readi
     load_keys(&mut load_fields, "", reading);
     load_fields.finish(reading);
     fields.get("only", reading, read::texts);
-}
-
-/// Checks the keys of a load as written.
-pub(crate) fn load_keys(fields: &mut Fields<'_>, name: &str, reading: &Reading) {
-    load(fields, name, reading);
 }
 
 /// Reads a target; `None` when it has no single kind or the kind was refused.
@@ -148,7 +135,7 @@ fn refuse_for_kind(fields: &mut Fields<'_>, name: &str, kind: &str, reading: &Re
 }
 
 /// The place of the first value in a node that is no default: where its key is.
-fn given_place(node: &Node) -> Option<At> {
+pub(crate) fn given_place(node: &Node) -> Option<At> {
     match node.as_table() {
         Some(table) => table.values().find_map(given_place),
         None => (node.origin.as_deref() != Some("default")).then_some(node.key),
@@ -406,154 +393,6 @@ fn body_check(expect: &mut Fields<'_>, reading: &Reading) -> Option<BodyCheck> {
     }
     inner.finish(reading);
     contains.map(BodyCheck::Contains)
-}
-
-/// Reads a load; `None` when it has no single model or no window.
-pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Option<Load> {
-    let kind = fields.one_of("load", name, &LOAD_KINDS, reading);
-    let users = fields.get("users", reading, |node| USERS.read_u32(node)).map(Model::Users);
-    let rate = fields.get("rate", reading, read::rate).map(Model::Rate);
-    let stages = fields.get("stages", reading, stages);
-    let arrival = fields.get("arrival", reading, read::word("arrival", &ARRIVALS));
-    let think = fields.get("think", reading, read::some_duration).map(Pause::Think);
-    let pacing = fields.get("pacing", reading, read::some_duration).map(Pause::Pace);
-    let seed =
-        fields.get("seed", reading, |node| Whole { min: 0, max: i64::MAX as u64 }.read(node));
-    let warmup = fields.get("warmup", reading, extent);
-    let measure = fields.get("measure", reading, |node| match extent(node)? {
-        Extent::Ns(0) | Extent::Count(0) => {
-            Err(Bad::new(format!("{} measures nothing; write `\"30s\"`", node.shown())))
-        }
-        extent => Ok(extent),
-    });
-    let in_stages = kind == Some("stages");
-    if reading.is_effective() && in_stages {
-        refuse_beside_stages(fields, name, warmup, reading);
-    }
-    if reading.is_effective() && !in_stages && !fields.has("measure", reading) {
-        let message = format!("load `{name}` has no `measure`");
-        let help = "the measured window: a duration such as `\"30s\"`, or a count of requests";
-        reading.report(Report::at(fields.at, message).help(help));
-    }
-    let cooldown_ns = fields.get("cooldown", reading, read::duration).unwrap_or(0);
-    let connections = fields.get("connections", reading, read::word("connections", &CONNECTIONS));
-    let sources = fields.get("sources", reading, sources).unwrap_or_default();
-    let max_connections = fields.get("max_connections", reading, |node| USERS.read_u32(node));
-    let timeout_ns = fields.get("timeout", reading, read::some_duration).unwrap_or(0);
-    let model = match kind? {
-        "users" => users?,
-        "rate" => rate?,
-        _ => Model::Rate(arrival::mean_per_s(stages.as_ref()?)),
-    };
-    let stages = stages.filter(|_| in_stages).unwrap_or_default();
-    let measure = if in_stages { Some(Extent::Ns(arrival::length_ns(&stages))) } else { measure };
-    let arrival = match arrival {
-        Some("poisson") => Arrival::Poisson { seed: seed.unwrap_or(1) },
-        _ => Arrival::Constant,
-    };
-    if reading.is_effective() && matches!(model, Model::Users(_)) {
-        let message = |key: &str| format!("`{key}` has no effect on load `{name}`, a closed loop");
-        refuse_both_pauses(fields, name, reading);
-        for key in ["arrival", "seed"] {
-            if let Some(at) = fields.raw(key, reading).and_then(given_place) {
-                let help = "users begin when their answer is there; write a `rate` or `stages`";
-                reading.report(Report::at(at, message(key)).help(help));
-            }
-        }
-    }
-    if reading.is_effective() && matches!(model, Model::Rate(_)) {
-        for key in ["think", "pacing"] {
-            if let Some(at) = fields.raw(key, reading).and_then(given_place) {
-                let message = format!("`{key}` has no effect on load `{name}`, an open loop");
-                let help = "its requests are due whoever answers; the key is one of `users`";
-                reading.report(Report::at(at, message).help(help));
-            }
-        }
-    }
-    if reading.is_effective()
-        && matches!(model, Model::Users(_))
-        && let Some(at) = fields.raw("max_connections", reading).and_then(given_place)
-    {
-        let message = format!("`max_connections` has no effect on load `{name}`, a closed loop");
-        let help = "each user has one connection; the key caps those of a `rate`";
-        reading.report(Report::at(at, message).help(help));
-    }
-    Some(Load {
-        name: name.to_owned(),
-        model,
-        arrival,
-        stages,
-        pause: think.or(pacing).unwrap_or_default(),
-        warmup: warmup?,
-        measure: measure?,
-        cooldown_ns,
-        connections: connections?.to_owned(),
-        sources,
-        max_connections,
-        timeout_ns,
-    })
-}
-
-/// Stages, each as text; a refused one is told at its own place.
-fn stages(node: &Node) -> Read<Vec<Stage>> {
-    let texts = read::texts(node)?;
-    let of = |count: usize| arrival::stages(texts[..count].iter().map(String::as_str));
-    of(texts.len()).map_err(|error| {
-        // A beginning of pauses is none yet of stages that have a rate.
-        let is_at = |count: &usize| of(*count).is_err_and(|known| known == error);
-        let place = (1..=texts.len()).find(is_at).and_then(|count| node.as_list()?.get(count - 1));
-        Bad { at: place.map(|stage| stage.at), ..Bad::new(error.to_string()) }
-    })
-}
-
-/// Addresses, ranges and prefixes.
-fn sources(node: &Node) -> Read<Vec<SourceRange>> {
-    let wrong = |error: SourceError| Bad::new(error.to_string());
-    match &node.value {
-        Value::List(_) => {
-            read::list(node, |node| SourceRange::parse(&read::text(node)?).map_err(wrong))
-        }
-        _ => Ok(vec![SourceRange::parse(&read::text(node)?).map_err(wrong)?]),
-    }
-}
-
-/// A user thinks or keeps a pace.
-fn refuse_both_pauses(fields: &mut Fields<'_>, name: &str, reading: &Reading) {
-    let given = |node: Option<&Node>| node.and_then(given_place);
-    let both = (given(fields.raw("think", reading)), given(fields.raw("pacing", reading)));
-    if let (Some(_), Some(at)) = both {
-        let message = format!("load `{name}` has `pacing` beside `think`");
-        let help = "think pauses after each answer; a pace is from request to request: keep one";
-        reading.report(Report::at(at, message).help(help));
-    }
-}
-
-/// Beside stages: they are the window, and a count of them has no meaning.
-fn refuse_beside_stages(
-    fields: &mut Fields<'_>,
-    name: &str,
-    warmup: Option<Extent>,
-    reading: &Reading,
-) {
-    if let Some(at) = fields.raw("measure", reading).and_then(given_place) {
-        let message = format!("load `{name}` has `measure` beside `stages`");
-        let help = "the window is as long as its stages together; leave `measure` out";
-        reading.report(Report::at(at, message).help(help));
-    }
-    if let (Some(Extent::Count(1..)), Some(node)) = (warmup, fields.raw("warmup", reading)) {
-        let message = format!("load `{name}` counts its `warmup` beside `stages`");
-        let help = "a duration: the warm-up goes on at the rate with which the first stage starts";
-        reading.report(Report::at(node.at, message).help(help));
-    }
-}
-
-/// A duration, or a bare count of requests.
-pub(crate) fn extent(node: &Node) -> Read<Extent> {
-    match node.value {
-        Value::Int(0) => Ok(Extent::Count(0)),
-        Value::Int(_) => COUNT.read(node).map(Extent::Count),
-        _ => read::duration(node).map(Extent::Ns),
-    }
 }
 
 /// The kind keys of a section, which replace one another when a layer brings another kind.

@@ -205,6 +205,7 @@ pub fn effective() -> Effective {
             arrival: Default::default(),
             stages: Vec::new(),
             pause: Default::default(),
+            iterations: None,
             sources: Vec::new(),
             cooldown_ns: 1_000_000_000,
             connections: "per-user".to_owned(),

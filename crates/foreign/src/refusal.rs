@@ -49,6 +49,9 @@ pub fn refusals(effective: &Effective) -> Vec<Refusal> {
         _ => {}
     }
     let own = "only assay's own generator can; write `generator = \"assay\"`";
+    if load.iterations.is_some() {
+        refuse("load.iterations", format!("`{name}` splits no iterations"), own.to_owned());
+    }
     if !load.sources.is_empty() {
         refuse(
             "load.sources",

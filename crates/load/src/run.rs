@@ -114,6 +114,7 @@ pub fn run(
         expect: &job.scenario.expect,
         timeout_ns: job.load.timeout_ns,
         pause: job.load.pause,
+        each: job.load.iterations.map(|iterations| iterations.each),
         sources: &job.load.sources,
         new_connections,
         phases: Phases::new(start_ns, warmup, measure, job.load.cooldown_ns),

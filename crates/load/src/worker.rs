@@ -45,6 +45,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) request: Request,
     pub(crate) expect: &'a Expect,
     pub(crate) timeout_ns: u64,
+    /// Closed loop: requests of each user in a counted window.
+    pub(crate) each: Option<u64>,
     /// Addresses that connections come from, in turn.
     pub(crate) sources: &'a [SourceRange],
     /// Closed loop: between an answer and the next request.
@@ -134,6 +136,8 @@ pub(crate) struct Worker<'a> {
     waiting: BinaryHeap<Reverse<Waiting>>,
     /// Closed loop with pauses: by slot, when the user began its first request and how many since.
     users: Vec<(u64, u64)>,
+    /// Closed loop with a count for each user: its requests in the window, by slot.
+    done: Vec<u64>,
     /// The latest clock reading taken for an answer.
     last_answer_ns: u64,
     in_flight: u64,
@@ -173,6 +177,7 @@ impl<'a> Worker<'a> {
             free: Vec::new(),
             waiting: BinaryHeap::new(),
             users: Vec::new(),
+            done: Vec::new(),
             last_answer_ns: 0,
             in_flight: 0,
             open_connections: 0,
@@ -203,6 +208,9 @@ impl<'a> Worker<'a> {
             let now_ns = Monotonic.now_ns();
             for slot in 0..users {
                 self.slots.push(Connection::new());
+                if self.shared.each.is_some() {
+                    self.done.push(0);
+                }
                 if !self.shared.pause.is_none() {
                     self.users.push((now_ns, 0));
                 }
@@ -367,7 +375,17 @@ impl<'a> Worker<'a> {
     /// Closed loop: the user of this slot wants to send.
     #[inline]
     fn begin_user(&mut self, slot: u32, now_ns: u64) {
+        if let (Some(each), Some(done)) = (self.shared.each, self.done.get(slot as usize))
+            && *done >= each
+        {
+            return;
+        }
         let Some(phase) = self.shared.phases.admit(now_ns) else { return };
+        if phase == Phase::Window
+            && let Some(done) = self.done.get_mut(slot as usize)
+        {
+            *done += 1;
+        }
         if phase == Phase::Window
             && self.recorder.worker.due == 0
             && let Some(window_start_ns) = self.shared.phases.window_start_ns()

@@ -67,6 +67,7 @@ fn job(address: SocketAddr, model: Model, measure: Extent) -> Job {
             arrival: Arrival::Constant,
             stages: Vec::new(),
             pause: Pause::None,
+            iterations: None,
             sources: Vec::new(),
             cooldown_ns: 5_000 * MS,
             connections: "per-user".into(),

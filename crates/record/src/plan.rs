@@ -356,6 +356,9 @@ pub struct Load {
     pub warmup: Extent,
     /// The measured window.
     pub measure: Extent,
+    /// Closed loop: the window as so many requests for each user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<Iterations>,
     /// Bound on draining after the window; ends early when nothing is left, ns.
     pub cooldown_ns: u64,
     /// Connection mode; `per-user` is one for each user, reused.
@@ -378,6 +381,31 @@ pub enum Model {
     Users(u32),
     /// An open loop at this constant rate per second, in total.
     Rate(f64),
+}
+
+/// A number of requests that is split evenly over users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Iterations {
+    /// As asked for.
+    pub asked: u64,
+    /// Requests of each user.
+    pub each: u64,
+    /// Users.
+    pub users: u32,
+}
+
+impl Iterations {
+    /// So many requests over `users`, rounded up to a multiple of them: every user does the same.
+    #[must_use]
+    pub fn split(asked: u64, users: u32) -> Self {
+        Self { asked, each: asked.div_ceil(u64::from(users.max(1))), users }
+    }
+
+    /// Requests of all users: at least as many as asked for.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.each.saturating_mul(u64::from(self.users))
+    }
 }
 
 /// A length in time or in requests.

@@ -39,6 +39,10 @@ pub(crate) struct LoadArguments {
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
           conflicts_with_all = ["duration", "stages"])]
     pub(crate) requests: Option<u64>,
+    /// So many requests split evenly over the users, rounded up to a multiple of them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+          conflicts_with_all = ["duration", "stages", "requests"])]
+    pub(crate) iterations: Option<u64>,
     /// Method; POST with a body, else GET.
     #[arg(short = 'X', long, value_name = "METHOD")]
     pub(crate) method: Option<String>,

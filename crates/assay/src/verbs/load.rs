@@ -10,7 +10,7 @@ use record::job::{Event, Job};
 use record::layout;
 use record::load::LoadRecord;
 use record::pause::Pause;
-use record::plan::{BodyCheck, Expect, Extent, Gates, Load, Model, Scenario};
+use record::plan::{BodyCheck, Expect, Extent, Gates, Iterations, Load, Model, Scenario};
 
 use crate::certificates;
 use crate::cli::LoadArguments;
@@ -80,6 +80,14 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
         Some(per_s) => (Model::Rate(per_s), arguments.connections),
         None => (Model::Users(arguments.connections.unwrap_or(DEFAULT_USERS)), None),
     };
+    let iterations = match (arguments.iterations, model) {
+        (None, _) => None,
+        (Some(asked), Model::Users(users)) => Some(Iterations::split(asked, users)),
+        (Some(_), Model::Rate(_)) => {
+            let message = "`--iterations` are of users; leave `--rate` out, or write `-n`";
+            return Err(Failure::wrong(message));
+        }
+    };
     let pause = match (arguments.think, arguments.pacing) {
         (None, None) => Pause::None,
         _ if rate.is_some() => {
@@ -118,13 +126,15 @@ fn job(arguments: &LoadArguments) -> Result<Job, Failure> {
             name: "url".to_owned(),
             model,
             warmup: Extent::Ns(arguments.warmup),
-            measure: match arguments.requests {
-                Some(count) => Extent::Count(count),
-                None => Extent::Ns(duration_ns(arguments)),
+            measure: match (iterations, arguments.requests) {
+                (Some(iterations), _) => Extent::Count(iterations.count()),
+                (None, Some(count)) => Extent::Count(count),
+                (None, None) => Extent::Ns(duration_ns(arguments)),
             },
             arrival,
             stages,
             pause,
+            iterations,
             cooldown_ns: arguments.cooldown,
             connections: if arguments.new_connections { "new" } else { "per-user" }.to_owned(),
             sources: arguments.source.clone(),

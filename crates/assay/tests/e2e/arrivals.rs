@@ -94,6 +94,32 @@ fn pauses_of_users_are_in_the_rate_and_not_in_the_latency() {
     assert!(paced.pause == Pause::Pace(50_000_000) && paced.paused_ns > 0, "{paced:?}");
 }
 
+/// K-031: 1,001 iterations over 8 users are 1,008, said by the plan and served by the mock, 126 by each
+/// of eight connections.
+#[test]
+fn iterations_are_split_evenly_and_rounded_up() {
+    let lab = Lab::new();
+    let bench = Bench::mock()
+        .without_load("measure")
+        .load("users", "8")
+        .load("warmup", "16")
+        .load("iterations", "1001");
+    lab.write("bench.toml", &bench.toml());
+    let plan = lab.assay(&["plan", "bench.toml"]).expect(0).stdout;
+    assert!(plan.contains("1001 iterations over 8 users are 1008, 126 each"), "{plan}");
+    lab.run(&bench, "split", &[]).expect_one_of(&[0, 3]);
+    let run = lab.only_run("split");
+    let (load, mock) = (support::load(&run), support::mock(&run));
+    assert_eq!((load.due, load.succeeded, load.window_asked_count), (1_008, 1_008, Some(1_008)));
+    assert_eq!((mock.served, mock.distinct_peer_ports), (1_024, 8));
+    // K-032: bounds of another model are refused, not reinterpreted.
+    let wrong =
+        Bench::mock().without_load("measure").load("rate", "\"5/s\"").load("iterations", "9");
+    lab.write("wrong.toml", &wrong.toml());
+    let said = lab.assay(&["plan", "wrong.toml"]).expect(2).stderr;
+    assert!(said.contains("`iterations` has no effect on load `steady`, an open loop"), "{said}");
+}
+
 /// From the command line, with the words of what is wrong.
 #[test]
 fn a_command_line_takes_stages_and_a_seed() {
@@ -119,6 +145,7 @@ fn a_command_line_takes_stages_and_a_seed() {
         (vec!["--stages", "100/s 10s"], "`100/s 10s` is no stage"),
         (vec!["--stages", "to 100/s in 1s"], "has no rate to ramp from"),
         (vec!["--stages", "1/s for 1s", "--rate", "5/s"], "cannot be used with"),
+        (vec!["--iterations", "5", "--rate", "5/s"], "are of users"),
         (vec!["--poisson"], "add `--rate` or `--stages`"),
         (vec!["--think", "1ms", "--rate", "5/s"], "are of users"),
         (vec!["--think", "1ms", "--pacing", "5ms"], "cannot be used with"),

@@ -58,7 +58,7 @@ fn several_mistakes_are_told_at_once() {
     bench.toml:6:1: unknown key `user` in `[load.steady]`; nearest `users`
       6 | user = 2
         | ^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `warmup`, `measure`, `iterations`, `arrival`, `seed`, `think`, `pacing`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     "#);
 }
 
@@ -124,7 +124,7 @@ fn a_set_that_sets_nothing() {
     error: --set:1:1: unknown key `mesure` in `--set`; nearest `measure`
       1 | load.mesure=1s
         | ^^^^^^^^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `warmup`, `measure`, `iterations`, `arrival`, `seed`, `think`, `pacing`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     ");
 }
 

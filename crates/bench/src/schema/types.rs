@@ -378,6 +378,8 @@ pub(super) struct Load {
     warmup: Option<Extent>,
     /// The measured window.
     measure: Option<Extent>,
+    /// Closed loop: the window as so many requests, split evenly over the users.
+    iterations: Option<Count>,
     /// Bound on the drain after the window.
     cooldown: Option<Duration>,
     /// Connection mode.

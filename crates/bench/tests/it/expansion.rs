@@ -96,6 +96,11 @@ fn quick_shrinks() {
     let lengths: Vec<u64> = load.stages.iter().map(|stage| stage.length_ns).collect();
     assert_eq!(lengths, [375_000_000, 125_000_000]);
     assert_eq!((load.measure, load.model), (Extent::Ns(500_000_000), Model::Rate(5.5)));
+    // 100 over 32 users.
+    let split = text.replace("measure = \"30s\"", "iterations = 4000");
+    assert_ne!(split, text);
+    let plan = plan_with(&split, &overrides).unwrap();
+    assert_eq!(plan.cells[0].effective.load.measure, Extent::Count(128));
 }
 
 const SMALL: &str = r#"

@@ -393,13 +393,13 @@ fn overrides() {
     --set:1:1: unknown key `userz` in `--set`; nearest `users`
       1 | load.userz=2
         | ^^^^^^^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `warmup`, `measure`, `iterations`, `arrival`, `seed`, `think`, `pacing`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     ");
     assert_snapshot!(set(&text, "load.main.users=2"), @"
     --set:1:1: unknown key `main` in `--set`
       1 | load.main.users=2
         | ^^^^^^^^^^^^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `warmup`, `measure`, `iterations`, `arrival`, `seed`, `think`, `pacing`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     ");
     assert_snapshot!(set(&text, "load.measure=5"), @"accepted");
     assert_snapshot!(set(&text, "load.measure=5 parsecs"), @r#"
@@ -442,7 +442,7 @@ fn all_at_once() {
     bench.toml:6:1: unknown key `userz` in `[load.l]`; nearest `users`
       6 | userz = 1
         | ^^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `warmup`, `measure`, `iterations`, `arrival`, `seed`, `think`, `pacing`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     bench.toml:7:11: `30` is not a duration; write `"30s"`
       7 | measure = "30"
         |           ^^^^

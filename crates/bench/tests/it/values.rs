@@ -28,7 +28,7 @@ bench.toml:12:2: unknown key `matrx`; nearest `matrix`
     bench.toml:13:1: unknown key `sweep` in `[load.other]`
       13 | sweep = []
          | ^^^^^
-         = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
+         = help: valid keys: `users`, `rate`, `stages`, `warmup`, `measure`, `iterations`, `arrival`, `seed`, `think`, `pacing`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     ");
     assert_snapshot!(refused(&chosen("[target.x]\nmock = { latencey = \"1s\" }")), @r#"
     bench.toml:13:10: unknown key `latencey` in `[target.x.mock]`; nearest `latency`
@@ -46,7 +46,7 @@ bench.toml:10:14: unknown key `evn` in level `b`; nearest `env`
     bench.toml:9:13: unknown key `userz` in factor `f`; nearest `users`
       9 | f = { key = "load.userz", values = [1, 2] }
         |             ^^^^^^^^^^^^
-        = help: valid keys: `users`, `rate`, `stages`, `arrival`, `think`, `pacing`, `seed`, `warmup`, `measure`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
+        = help: valid keys: `users`, `rate`, `stages`, `warmup`, `measure`, `iterations`, `arrival`, `seed`, `think`, `pacing`, `cooldown`, `connections`, `sources`, `max_connections`, `timeout`
     "#);
     assert_snapshot!(refused(&chosen("[[where]]\nmach = 1\nmatch = { target = \"nginx\" }\nskip = \"x\"")), @"
 bench.toml:13:1: unknown key `mach` in `[[where]]`; nearest `match`
@@ -314,6 +314,17 @@ bench.toml:5:7: load `main` has no `measure`
         | ^^^^
         = help: users begin when their answer is there; write a `rate` or `stages`
     "#);
+    assert_snapshot!(staged("users = 4\nmeasure = \"1s\"\niterations = 9"), @r#"
+    bench.toml:7:1: load `main` has `measure` beside `iterations`
+      7 | measure = "1s"
+        | ^^^^^^^
+        = help: iterations are the window, so many for each user; leave `measure` out
+    "#);
+    assert_snapshot!(staged("users = 4\niterations = 0"), @"
+    bench.toml:7:14: `0` is not a whole number from 1 to 1000000000000
+      7 | iterations = 0
+        |              ^
+    ");
     let pauses = "think = \"5ms\"\npacing = \"9ms\"";
     assert_snapshot!(staged(&format!("users = 4\nmeasure = \"1s\"\n{pauses}")), @r#"
     bench.toml:9:1: load `main` has `pacing` beside `think`
