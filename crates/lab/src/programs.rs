@@ -20,7 +20,7 @@ pub fn require_programs(plan: &Plan) -> Result<(), LabError> {
     for cell in &plan.cells {
         let generator = &cell.effective.generator;
         if let Some(program) = foreign::program(generator)
-            && !is_there(program, &path)
+            && find(program, &path).is_none()
         {
             return Err(LabError::NoProgram {
                 generator: generator.name.clone(),
@@ -36,25 +36,20 @@ pub fn require_programs(plan: &Plan) -> Result<(), LabError> {
 pub(crate) fn script(generator: &Generator) -> Option<(PathBuf, String)> {
     let program = foreign::program(generator)?;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let file = if program.contains('/') {
-        PathBuf::from(program)
-    } else {
-        std::env::split_paths(&path)
-            .map(|folder| folder.join(program))
-            .find(|file| is_executable(file))?
-    };
+    let file = find(program, &path)?;
     let mut start = [0; 2];
     File::open(&file).ok()?.read_exact(&mut start).ok()?;
     let sha256 = observe::sha256_file(&file).ok().filter(|_| start == *b"#!")?;
     Some((file, sha256))
 }
 
-/// A name with `/` is that file; any other is looked for in the folders of the path.
-fn is_there(program: &str, path: &OsStr) -> bool {
+/// The file of a program: a name with `/` is that file; any other is looked for in the folders of the
+/// path.
+fn find(program: &str, path: &OsStr) -> Option<PathBuf> {
     if program.contains('/') {
-        return is_executable(Path::new(program));
+        return Some(PathBuf::from(program)).filter(|file| is_executable(file));
     }
-    std::env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
+    std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| is_executable(file))
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -70,14 +65,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("gen");
         let path = dir.path().as_os_str();
-        assert!(!is_there("gen", path));
+        assert_eq!(find("gen", path), None);
         std::fs::write(&file, "#!/bin/sh\n").unwrap();
-        assert!(!is_there("gen", path));
+        assert_eq!(find("gen", path), None);
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(is_there("gen", path));
-        assert!(is_there(file.to_str().unwrap(), OsStr::new("")));
-        assert!(!is_there("gen", OsStr::new("")));
+        assert_eq!(find("gen", path).as_deref(), Some(&*file));
+        assert_eq!(find(file.to_str().unwrap(), OsStr::new("")).as_deref(), Some(&*file));
+        assert_eq!(find("gen", OsStr::new("")), None);
         // A folder is none, though it has the bits.
-        assert!(!is_there(dir.path().to_str().unwrap(), path));
+        assert_eq!(find(dir.path().to_str().unwrap(), path), None);
     }
 }

@@ -299,7 +299,8 @@ impl<'a> Worker<'a> {
         match &mut self.source {
             Source::Open(schedule) => {
                 let since_ns = now_ns.saturating_sub(self.shared.start_ns);
-                while schedule.next.due_ns() <= since_ns.min(schedule.end_ns - 1) {
+                while schedule.next.due_ns() < schedule.end_ns && schedule.next.due_ns() <= since_ns
+                {
                     self.recorder.due(schedule.phase(schedule.next.due_ns()));
                     schedule.next.advance(schedule.stride);
                 }

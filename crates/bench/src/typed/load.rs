@@ -40,10 +40,11 @@ pub(crate) fn load(fields: &mut Fields<'_>, name: &str, reading: &Reading) -> Op
     let sources = fields.get("sources", reading, sources).unwrap_or_default();
     let max_connections = fields.get("max_connections", reading, |node| USERS.read_u32(node));
     let timeout_ns = fields.get("timeout", reading, read::some_duration).unwrap_or(0);
+    let kind = kind?;
     if reading.is_effective() {
         refuse_misfits(fields, name, kind, warmup, reading);
     }
-    let (model, stages) = match kind? {
+    let (model, stages) = match kind {
         "users" => (Model::Users(users?), Vec::new()),
         "rate" => (Model::Rate(rate?), Vec::new()),
         _ => (Model::Rate(arrival::mean_per_s(stages.as_ref()?)), stages?),
@@ -107,11 +108,11 @@ fn pause(fields: &mut Fields<'_>, reading: &Reading) -> Pause {
 fn refuse_misfits(
     fields: &mut Fields<'_>,
     name: &str,
-    kind: Option<&str>,
+    kind: &str,
     warmup: Option<Extent>,
     reading: &Reading,
 ) {
-    let is_closed = kind == Some("users");
+    let is_closed = kind == "users";
     let of_users = "its requests are due whoever answers; the key is one of `users`";
     let of_rates = "users begin when their answer is there; write a `rate` or `stages`";
     let capped = "each user has one connection; the key caps those of a `rate`";
@@ -122,13 +123,13 @@ fn refuse_misfits(
     };
     for (key, help) in misfits {
         if let Some(at) = fields.raw(key, reading).and_then(given_place) {
-            let loop_ = if is_closed { "a closed loop" } else { "an open loop" };
-            let message = format!("`{key}` has no effect on load `{name}`, {loop_}");
+            let which = if is_closed { "a closed loop" } else { "an open loop" };
+            let message = format!("`{key}` has no effect on load `{name}`, {which}");
             reading.report(Report::at(at, message).help(*help));
         }
     }
     match kind {
-        Some("stages") => refuse_beside_stages(fields, name, warmup, reading),
+        "stages" => refuse_beside_stages(fields, name, warmup, reading),
         _ if fields.has("iterations", reading) => {
             let help = "iterations are the window, so many for each user; leave `measure` out";
             refuse_beside(fields, name, ["iterations", "measure"], help, reading);
